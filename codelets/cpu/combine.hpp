@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// combine: one memory-bound pass that reads p blocks once and writes q linear combinations of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/algorithm/additions_program.hpp"
+
+namespace heptad::cpu {
+
+/// An additions program with its coefficients in T, and the specialised pass for it when there is one.
+template <typename T>
+struct combine_program {
+  struct term {
+    int value;
+    T coefficient;
+  };
+  int inputs = 0;
+  std::vector<std::vector<term>> steps;
+  std::vector<term> outputs;
+  int special = -1;  // index into the table of specialised passes; -1: the general one
+};
+
+template <typename T>
+combine_program<T> compile(additions_program const& program);
+
+template <typename T>
+struct combine_output {
+  T* data;
+  std::int64_t row_stride, col_stride;
+  T beta;  // Y = combination + beta·Y; beta = 0 never reads Y
+};
+
+template <typename T>
+struct combine_input {
+  T const* data;
+  std::int64_t row_stride, col_stride;
+};
+
+/// outputs[q] := (combination q of the inputs) + beta_q outputs[q], elementwise over rows × cols.
+/// An output may be the very block of an input (each element is read before it is written); partial overlap is not
+/// allowed. streaming: write with non-temporal stores where beta = 0 and the layout allows it.
+template <typename T>
+void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
+             std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming);
+
+/// X := beta X; beta = 0 writes zeros without reading.
+template <typename T>
+void scale(T beta, T* X, std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t col_stride);
+
+}  // namespace heptad::cpu

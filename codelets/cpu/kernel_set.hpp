@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The micro-kernels of one instruction set: what the product codelet needs to know of the processor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heptad::cpu {
+
+/// One destination of a product: C := beta C + coefficient · M. beta = 0 never reads C.
+template <typename T>
+struct destination {
+  T* data;
+  T coefficient;
+  T beta;
+};
+
+/// One operand of a sum: coefficient · block.
+template <typename T>
+struct term {
+  T const* data;
+  T coefficient;
+};
+
+/// Sizes of the blocks that the loops keep in L1, L2 and L3 (Van Zee & van de Geijn 2015), in elements.
+struct blocking {
+  int mr = 0, nr = 0;
+  int mc = 0, kc = 0, nc = 0;
+};
+
+struct source_stream;  // lines of the next source block, prefetched in the background
+
+enum class gather { direct, set, add, finish };
+
+template <typename T>
+struct macro_call {
+  int rows, cols, depth;
+  T const* packed_a;
+  T const* packed_b;
+  gather mode;
+  T* buffer;  // rows × cols partial products in tile order, when mode is not direct
+  destination<T> const* destinations;
+  int count;                // of destinations
+  std::int64_t rs, cs;      // element strides of all destinations
+  source_stream* prefetch;  // may be null
+};
+
+/// One kernel set for T. All functions are pure in their arguments and need no alignment but that of the packed panels.
+/// A packed A panel holds mr rows (the last one the remaining rows, rounded up to vectors) by kc;
+/// a packed B panel nr columns by kc, zero-padded.
+template <typename T>
+struct kernel_set {
+  char const* name;      // "avx512", "avx2", "blis", "portable"
+  bool (*available)();   // on this processor
+  blocking (*blocks)();  // for this processor's caches
+  // Σ terms, rows × depth at element strides (rs, cs), into panels of mr rows. Rows beyond are zero-filled to the
+  // vector.
+  void (*pack_a)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed);
+  void (*pack_b)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed);
+  // The macro-kernel: packed A (rows × depth) times packed B (depth × cols), gathered in `buffer` (AB:
+  // first/middle/last k-block) or added to the destinations (ABC, and the last k-block of AB).
+  void (*macro)(macro_call<T> const& call);
+};
+
+/// All sets compiled in, best first; find: nullptr when there is none of that name.
+template <typename T>
+std::vector<kernel_set<T> const*> const& kernel_sets();
+template <typename T>
+kernel_set<T> const* find_kernel_set(std::string const& name);
+/// The best set that this processor can run.
+template <typename T>
+kernel_set<T> const& best_kernel_set();
+
+}  // namespace heptad::cpu

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// product: M = (Σ u_i A_i)(Σ v_j B_j), C_p := beta_p C_p + w_p M, serial, with the sums formed in the packing and
+// the update made in the epilogue (Huang 2018, §3.2.2 "ABC" and "AB").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "codelets/cpu/kernel_set.hpp"
+
+namespace heptad::cpu {
+
+enum class variant { abc, ab };  // abc: straight into C at every k-block; ab: gathered in a buffer, C touched once
+
+template <typename T>
+struct product_call {
+  std::int64_t m, n, k;
+  std::span<term<T> const> a;  // all m×k at strides (a_rs, a_cs)
+  std::int64_t a_rs, a_cs;
+  std::span<term<T> const> b;  // all k×n
+  std::int64_t b_rs, b_cs;
+  std::span<destination<T> const> c;  // all m×n; distinct blocks
+  std::int64_t c_rs, c_cs;
+};
+
+/// Bytes of scratch (64-byte aligned) that product() needs; grows with m, n and k, so the largest call decides.
+template <typename T>
+std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how);
+
+/// Any m, n, k ≥ 0; k = 0 scales the destinations by their beta. Destinations overlap neither operands nor scratch.
+template <typename T>
+void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch);
+
+}  // namespace heptad::cpu

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The C interface: column-major general matrix multiplication with the arguments of the BLAS, 64-bit sizes. */
+#ifndef HEPTAD_HEPTAD_H
+#define HEPTAD_HEPTAD_H
+
+#include <stdint.h>
+
+#include <heptad/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Status values; heptad_status_string() names them. */
+#define HEPTAD_SUCCESS 0
+#define HEPTAD_INVALID_ARGUMENT 1
+#define HEPTAD_OUT_OF_MEMORY 2
+#define HEPTAD_CANCELLED 3
+#define HEPTAD_INTERNAL_ERROR 4
+
+/* C := alpha op(A) op(B) + beta C, op(X) = X for trans 'n' or 'N', its transpose for 't', 'T', 'c', 'C'.
+ * op(A) is m×k, op(B) k×n, C m×n, column-major; lda, ldb, ldc ≥ max(1, rows as stored).
+ * C must overlap neither A nor B. beta = 0: C is not read. alpha = 0 or k = 0: A and B are not read.
+ * Blocking and thread-safe. Returns HEPTAD_SUCCESS, or an error code: then C is untouched and
+ * heptad_last_error() says which argument was wrong (HEPTAD_INTERNAL_ERROR: it says what became of C). */
+HEPTAD_API int heptad_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
+                            int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
+HEPTAD_API int heptad_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
+                            int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+
+/* Workers of the process's default context: n ≥ 1, or 0 for all that the process may use. Waits for calls in
+ * progress. Returns HEPTAD_SUCCESS or HEPTAD_INVALID_ARGUMENT. */
+HEPTAD_API int heptad_set_num_threads(int n);
+HEPTAD_API int heptad_get_num_threads(void);
+
+HEPTAD_API const char *heptad_status_string(int status);
+/* The last failure of the calling thread: the argument, its value and the rule; "" when there was none. */
+HEPTAD_API const char *heptad_last_error(void);
+HEPTAD_API const char *heptad_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C++ interface: fast matrix multiplication C := alpha A B + beta C, planned, reported, and run on the
+// caller's cores. Everything here is plain data but the context, which owns the workers and their memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <heptad/export.h>
+
+namespace heptad {
+
+/// Why a call failed. The C interface returns these values.
+enum class status : int {
+  success = 0,
+  invalid_argument = 1,  ///< an argument broke its rule; C is untouched
+  out_of_memory = 2,     ///< not even the classical algorithm found memory; C is untouched
+  cancelled = 3,         ///< the caller's task group was cancelled; C is partly updated
+  internal_error = 4,    ///< a defect of Heptad; the message says whether C was touched
+};
+
+/// Every failure of the C++ interface. what() names the argument, its value and the rule that it broke.
+class HEPTAD_API error : public std::runtime_error {
+public:
+  error(status code, std::string const& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] status code() const noexcept { return code_; }
+
+private:
+  status code_;
+};
+
+/// Element (i, j) is data[i * row_stride + j * col_stride]; rows × cols elements. Strides are in elements and may
+/// describe either order, a transpose or a submatrix; they must not make two elements share an address.
+template <typename T>
+struct matrix_view {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t row_stride = 1;
+  std::int64_t col_stride = 0;
+
+  constexpr operator matrix_view<T const>() const noexcept { return {data, rows, cols, row_stride, col_stride}; }
+  [[nodiscard]] constexpr matrix_view transposed() const noexcept { return {data, cols, rows, col_stride, row_stride}; }
+  [[nodiscard]] constexpr matrix_view block(std::int64_t row, std::int64_t col, std::int64_t r,
+                                            std::int64_t c) const noexcept {
+    return {data + row * row_stride + col * col_stride, r, c, row_stride, col_stride};
+  }
+};
+
+/// A column-major matrix with leading dimension ld ≥ max(1, rows).
+template <typename T>
+constexpr matrix_view<T> column_major(T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) noexcept {
+  return {data, rows, cols, 1, ld};
+}
+/// A row-major matrix with leading dimension ld ≥ max(1, cols).
+template <typename T>
+constexpr matrix_view<T> row_major(T* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) noexcept {
+  return {data, rows, cols, ld, 1};
+}
+
+enum class element_type { f32, f64 };
+enum class scheduler_kind { tbb, sequential };
+
+/// What one level of recursion is: its sums and products as tasks, as serial passes inside a task, or fused into
+/// the packing and the epilogue of the products (Huang 2018, §3.2 and §4.2).
+enum class level_kind { task, explicit_passes, fused };
+
+/// What the caller allows. The defaults are what most callers want.
+struct options {
+  double max_error = 100.0;  ///< largest expected growth of the error over the classical product; 1 means classical
+  bool guaranteed = false;   ///< apply max_error to the proved bound instead of the expected growth
+  std::optional<std::size_t> max_workspace{};  ///< bytes; absent: twice the size of A, B and C, at most half of the
+                                               ///< free memory; 0: fused levels only
+  int max_levels = -1;                         ///< at most so many levels; negative: as many as pay
+  int force_levels = -1;  ///< exactly so many levels wherever the dimensions allow (for tests); negative: planned
+  std::string algorithm = "auto";  ///< a name from `heptad info`, or "auto"
+  bool deterministic = false;      ///< bitwise the same result whatever the number of workers and the scheduler
+  scheduler_kind scheduler = scheduler_kind::tbb;
+  std::string kernel = "auto";  ///< micro-kernel set from `heptad info`, or "auto"
+};
+
+/// The shape of one product. Layouts are those of the views: true when the rows are contiguous (C order).
+struct problem {
+  std::int64_t m = 0, n = 0, k = 0;
+  bool a_row_major = false, b_row_major = false, c_row_major = false;
+  bool beta_zero = false;  ///< C is only written: products may be formed in place
+};
+
+struct algorithm;  // ⟨m̃,k̃,ñ;R⟩, internal
+
+/// One level of a plan, outermost first.
+struct plan_level {
+  std::string name;  ///< of the algorithm
+  level_kind kind = level_kind::fused;
+  std::shared_ptr<algorithm const> coefficients;
+};
+
+/// A plan that was considered, and why it was not taken.
+struct candidate {
+  std::string description;
+  double seconds = 0;  ///< predicted
+  std::size_t workspace = 0;
+  double growth = 1;  ///< expected error growth
+  std::string verdict;
+};
+
+/// How one product will be computed: a pure function of (type, problem, workers, machine profile, options).
+struct plan {
+  element_type type = element_type::f64;
+  problem shape;
+  std::vector<plan_level> levels;  ///< outermost first; none: classical
+  bool product_buffer = true;  ///< AB: each product gathered in a buffer, C touched once; false: ABC, straight into C
+  std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
+  int workers = 1;
+  int slots = 1;             ///< products of one task level that may hold workspace at once
+  bool independent = false;  ///< order: all products through temporaries (true), or in place in C where beta = 0
+  std::int64_t strips = 1;   ///< of a classical or fused-only product, along the longer side of C
+  bool deterministic = false;
+  std::string kernel;             ///< micro-kernel set
+  double seconds = 0;             ///< predicted
+  double classical_seconds = 0;   ///< predicted for the classical plan
+  std::size_t workspace = 0;      ///< bytes of shared workspace and of every worker's scratch
+  std::size_t workspace_cap = 0;  ///< bytes
+  double bound = 0;               ///< f with ‖C−Ĉ‖max ≤ f·u·‖A‖max‖B‖max (Higham 2002, §23.2.2)
+  double growth = 1;              ///< expected error over that of the classical product
+  std::size_t tasks = 0;
+  std::string reason;  ///< one sentence: why this plan
+  std::vector<candidate> candidates;
+};
+
+/// What one call did.
+struct report {
+  heptad::plan plan;
+  double seconds = 0;         ///< wall clock of the whole call
+  double gflops = 0;          ///< effective: 2mnk / seconds / 1e9
+  std::size_t workspace = 0;  ///< bytes really held
+  std::size_t tasks = 0;
+  std::vector<double> busy_seconds;  ///< per worker, in tasks
+  double idle_fraction = 0;          ///< 1 − Σ busy / (workers × seconds)
+  bool fell_back = false;            ///< workspace could not be allocated; a smaller plan was run
+};
+
+/// The workers and their memory; the only state of the library. Safe to share between threads.
+/// context(n) uses an arena of n workers of its own (0: as many as the process may use).
+/// To run in the caller's tbb::task_arena, see <heptad/tbb.hpp>.
+class HEPTAD_API context {
+public:
+  explicit context(int threads = 0);
+  ~context();
+  context(context&&) noexcept;
+  context& operator=(context&&) noexcept;
+  [[nodiscard]] int threads() const noexcept;
+
+  struct impl;
+  explicit context(std::unique_ptr<impl> state) noexcept;
+  [[nodiscard]] impl& state() noexcept { return *impl_; }
+
+private:
+  std::unique_ptr<impl> impl_;
+};
+
+/// The plan for a product, without running it. Throws error when a size or an option is invalid.
+template <typename T>
+HEPTAD_API plan make_plan(context& workers, problem const& shape, options const& wishes = {});
+
+/// C := alpha A B + beta C, with A m×k, B k×n, C m×n. Blocking. C must overlap neither A nor B.
+/// beta = 0: C is never read. alpha = 0 or k = 0: A and B are never read.
+/// Throws error; after status::invalid_argument and status::out_of_memory C is untouched.
+/// Callable from several threads on one context, and from inside a TBB task.
+template <typename T>
+HEPTAD_API report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+                       matrix_view<T> C, options const& wishes = {});
+
+/// The same with a plan from make_plan; its shape must be that of A, B and C.
+template <typename T>
+HEPTAD_API report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B,
+                       T beta, matrix_view<T> C);
+
+/// The plan in words: levels, tasks, workspace, bound, predicted time, and what was declined and why.
+HEPTAD_API std::string explain(plan const& how);
+
+/// Workers of the context that the C interface uses.
+HEPTAD_API context& default_context();
+
+HEPTAD_API char const* version() noexcept;
+
+}  // namespace heptad

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Binds a graph to real operands and runs the body of one task on one worker: the part that all schedulers share.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "codelets/cpu/kernel_set.hpp"
+#include "tasks/graph.hpp"
+
+namespace heptad {
+
+/// Type-erased: a scheduler does not know the element type.
+class executor {
+public:
+  virtual ~executor() = default;
+  /// Bytes of scratch that run() needs on its worker.
+  [[nodiscard]] virtual std::size_t scratch_bytes() const noexcept = 0;
+  /// Runs task t. Thread-safe for different scratch areas. Never throws.
+  virtual void run(task const& t, std::byte* scratch) const noexcept = 0;
+};
+
+template <typename T>
+struct gemm_operands {
+  T alpha{};
+  matrix_view<T const> A, B;
+  T beta{};
+  matrix_view<T> C;
+};
+
+/// `workspace` holds g.workspace_elements of T, 64-byte aligned. The graph must outlive the executor.
+template <typename T>
+std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_operands<T> const& operands,
+                                        T* workspace);
+
+}  // namespace heptad
