@@ -22,6 +22,7 @@ struct product_call {
   std::int64_t b_rs, b_cs;
   std::span<destination<T> const> c;  // all m×n; distinct blocks
   std::int64_t c_rs, c_cs;
+  product_call const* next = nullptr;  // what runs next on this worker: its first blocks are prefetched meanwhile
 };
 
 /// Bytes of scratch (64-byte aligned) that product() needs; grows with m, n and k, so the largest call decides.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernel set "avx2": tiles of 12×4 doubles and 24×4 floats in 12 of the 16 vector registers.
+#include <immintrin.h>
+
+#include "codelets/cpu/kernel_sets_builtin.hpp"
+#include "codelets/cpu/simd_kernels.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+struct avx2_f64 {
+  using element = double;
+  using vector = __m256d;
+  static constexpr int lanes = 4, nr = 4, tile = 4;
+  static vector zero() { return _mm256_setzero_pd(); }
+  static vector load(double const* p) { return _mm256_loadu_pd(p); }
+  static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
+  static void store_unaligned(double* p, vector x) { _mm256_storeu_pd(p, x); }
+  static vector broadcast(double x) { return _mm256_set1_pd(x); }
+  static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
+  static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
+  static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
+
+  // r[c] holds 4 steps of column c; row p of the result (4 columns) goes to packed + p·stride.
+  [[gnu::always_inline]] static void store_transposed(vector (&r)[4], double* packed, std::int64_t stride) {
+    vector const a = _mm256_unpacklo_pd(r[0], r[1]), b = _mm256_unpackhi_pd(r[0], r[1]);
+    vector const c = _mm256_unpacklo_pd(r[2], r[3]), d = _mm256_unpackhi_pd(r[2], r[3]);
+    store(packed, _mm256_permute2f128_pd(a, c, 0x20));
+    store(packed + stride, _mm256_permute2f128_pd(b, d, 0x20));
+    store(packed + 2 * stride, _mm256_permute2f128_pd(a, c, 0x31));
+    store(packed + 3 * stride, _mm256_permute2f128_pd(b, d, 0x31));
+  }
+};
+
+struct avx2_f32 {
+  using element = float;
+  using vector = __m256;
+  static constexpr int lanes = 8, nr = 4, tile = 4;
+  static vector zero() { return _mm256_setzero_ps(); }
+  static vector load(float const* p) { return _mm256_loadu_ps(p); }
+  static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
+  static void store_unaligned(float* p, vector x) { _mm256_storeu_ps(p, x); }
+  static vector broadcast(float x) { return _mm256_set1_ps(x); }
+  static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
+  static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
+  static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
+
+  // r[c] holds 8 steps of column c; row p of the result (4 columns) goes to packed + p·stride.
+  [[gnu::always_inline]] static void store_transposed(vector (&r)[4], float* packed, std::int64_t stride) {
+    __m256d const a = _mm256_castps_pd(_mm256_unpacklo_ps(r[0], r[1])),
+                  b = _mm256_castps_pd(_mm256_unpackhi_ps(r[0], r[1]));
+    __m256d const c = _mm256_castps_pd(_mm256_unpacklo_ps(r[2], r[3])),
+                  d = _mm256_castps_pd(_mm256_unpackhi_ps(r[2], r[3]));
+    vector const steps[4] = {_mm256_castpd_ps(_mm256_unpacklo_pd(a, c)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, c)),
+                             _mm256_castpd_ps(_mm256_unpacklo_pd(b, d)),
+                             _mm256_castpd_ps(_mm256_unpackhi_pd(b, d))};  // s and 4 + s
+    for (int s = 0; s < 4; ++s) {
+      _mm_storeu_ps(packed + s * stride, _mm256_castps256_ps128(steps[s]));
+      _mm_storeu_ps(packed + (4 + s) * stride, _mm256_extractf128_ps(steps[s], 1));
+    }
+  }
+};
+
+bool available() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+}  // namespace
+
+kernel_set<double> const avx2_kernels_f64{"avx2",
+                                          available,
+                                          [] {
+                                            return blocking{12, 4, 96, 256, 4096};
+                                          },
+                                          simd_kernels<avx2_f64>::pack_a,
+                                          simd_kernels<avx2_f64>::pack_b,
+                                          simd_kernels<avx2_f64>::macro};
+kernel_set<float> const avx2_kernels_f32{"avx2",
+                                         available,
+                                         [] {
+                                           return blocking{24, 4, 192, 256, 4096};
+                                         },
+                                         simd_kernels<avx2_f32>::pack_a,
+                                         simd_kernels<avx2_f32>::pack_b,
+                                         simd_kernels<avx2_f32>::macro};
+
+}  // namespace heptad::cpu
