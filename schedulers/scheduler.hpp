@@ -21,13 +21,21 @@ struct task_record {
 
 struct run_result {
   std::vector<task_record> records;  // one a task, in order of their end
-  int workers = 1;
+  int workers = 1;                   // that the call could use, whether they found work or not
   double seconds = 0;
 };
 
-/// Gives the scratch of a worker (at least `bytes`, 64-byte aligned, kept between calls). Null: none could be
-/// allocated.
+/// Lends the scratch of one call: called on the calling thread before the first task, with worker = 0, 1, …, each once.
+/// Every area (at least `bytes`, 64-byte aligned) is the call's alone until the run returns: calls that overlap in
+/// time, a call made from inside another one's task among them, must be given different areas. `worker` is a hint to
+/// hand the same memory to the same worker again. Null: none could be allocated; the run makes do with fewer workers.
 using scratch_source = std::function<std::byte*(int worker, std::size_t bytes)>;
+
+/// Seconds that each worker spent in tasks.
+std::vector<double> busy_seconds(run_result const& r);
+
+/// 1 − Σ busy / (workers × seconds).
+double idle_fraction(run_result const& r);
 
 /// Chrome/Perfetto trace-event JSON: one track a worker, one slice a task.
 std::string to_trace(graph const& g, run_result const& r, std::string const& title);

@@ -6,6 +6,8 @@
 
 namespace heptad {
 
+/// Blocking. scratch: work.scratch_bytes(), 64-byte aligned; null when that is more than zero throws
+/// error{out_of_memory}.
 run_result run_sequential(graph const& g, executor const& work, std::byte* scratch);
 
 }  // namespace heptad

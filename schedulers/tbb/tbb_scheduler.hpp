@@ -8,8 +8,11 @@
 
 namespace heptad {
 
-/// Blocking. Uses at most `workers` workers of the arena; scratch(w, bytes) is asked for once per worker that takes
-/// part. The caller's cancellation (its task_group_context) stops the run: throws error{cancelled}.
+/// Blocking. Runs at most `workers` tasks at once, in the arena, the calling thread among its workers; starts no thread
+/// of its own. Callable from several threads on one arena and from inside a TBB task of it: while the calling thread
+/// waits it runs tasks of this call only, so that no other work of the caller is entered on top of its stack.
+/// All scratch is asked for before the first task. Throws error{out_of_memory} when there is none for even one worker
+/// (no task has run), error{cancelled} when the task_group_context of the caller's TBB task was cancelled (some have).
 run_result run_tbb(graph const& g, dependencies const& d, executor const& work, oneapi::tbb::task_arena& arena,
                    int workers, scratch_source const& scratch);
 

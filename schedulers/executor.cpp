@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps are data; this is their interpreter. A frame is what their block coordinates refer to: the caller's operands
+// and the graph's buffers for the steps of tasks, a task's own blocks and its worker's buffers for those of a sequence.
+// A worker's scratch holds: the frame and the argument arrays of one codelet call, the sequence's buffers, the packing.
+#include "schedulers/executor.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "codelets/cpu/combine.hpp"
+#include "codelets/cpu/product.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + alignment - 1) / alignment * alignment; }
+
+template <typename X>
+constexpr std::size_t array_bytes(std::size_t count) noexcept {
+  return aligned(count * sizeof(X));
+}
+
+/// Hands out arrays from a piece of scratch, each counted by array_bytes.
+class array_source {
+public:
+  explicit array_source(std::byte* first) noexcept : next_(first) {}
+  template <typename X>
+  std::span<X> take(std::size_t count) noexcept {
+    X* const first = reinterpret_cast<X*>(next_);
+    std::uninitialized_default_construct_n(first, count);
+    next_ += array_bytes<X>(count);
+    return {first, count};
+  }
+
+private:
+  std::byte* next_;
+};
+
+/// Where a space begins and how it is strided. Operands A and B are here too, and never written.
+template <typename T>
+struct bound_space {
+  T* data;
+  std::int64_t rs, cs;
+
+  [[nodiscard]] T* at(block const& b) const noexcept { return data + b.row * rs + b.col * cs; }
+};
+
+template <typename T>
+bound_space<T> bind(matrix_view<T> const& X) noexcept {
+  return {X.data, X.row_stride, X.col_stride};
+}
+template <typename T>
+bound_space<T> bind(buffer const& b, T* base) noexcept {
+  bool const rows_contiguous = b.order == orientation::row_major;
+  return {base + b.offset, rows_contiguous ? b.ld : 1, rows_contiguous ? 1 : b.ld};
+}
+template <typename T>
+bound_space<T> bind(block const& b, std::span<bound_space<T> const> spaces) noexcept {
+  bound_space<T> const& whole = spaces[static_cast<std::size_t>(b.space)];
+  return {whole.at(b), whole.rs, whole.cs};
+}
+
+template <typename T>
+struct frame {
+  std::span<bound_space<T> const> spaces;
+  array_source arguments;  // of one codelet call: copied, so that every call starts afresh
+  T alpha;
+  std::byte* packing;
+
+  [[nodiscard]] bound_space<T> const& space_of(block const& b) const noexcept {
+    return spaces[static_cast<std::size_t>(b.space)];
+  }
+  [[nodiscard]] T* at(block const& b) const noexcept { return space_of(b).at(b); }
+};
+
+template <typename T>
+std::size_t argument_bytes(combine_step const& s) noexcept {
+  return array_bytes<cpu::combine_input<T>>(s.sources.size()) + array_bytes<cpu::combine_output<T>>(s.targets.size());
+}
+template <typename T>
+std::size_t argument_bytes(product_step const& s) noexcept {
+  return array_bytes<cpu::term<T>>(s.a.size()) + array_bytes<cpu::term<T>>(s.b.size()) +
+         array_bytes<cpu::destination<T>>(s.c.size());
+}
+template <typename T>
+std::size_t argument_bytes(scale_step const&) noexcept {
+  return 0;
+}
+
+template <typename T>
+cpu::kernel_set<T> const& choose_kernels(std::string const& name) {
+  if (name.empty() || name == "auto") return cpu::best_kernel_set<T>();
+  cpu::kernel_set<T> const* const found = cpu::find_kernel_set<T>(name);
+  if (found == nullptr || !found->available()) {
+    throw error(status::invalid_argument, "kernel \"" + name + "\" is " +
+                                              (found == nullptr ? "unknown" : "not available on this processor") +
+                                              "; see `heptad info`");
+  }
+  return *found;
+}
+
+template <typename T>
+class gemm_executor final : public executor {
+public:
+  gemm_executor(graph const& g, plan const& how, gemm_operands<T> const& operands, T* workspace)
+      : graph_(g),
+        alpha_(operands.alpha),
+        beta_(operands.beta),
+        kernels_(choose_kernels<T>(how.kernel)),
+        variant_(how.product_buffer ? cpu::variant::ab : cpu::variant::abc) {
+    spaces_.reserve(first_buffer + g.buffers.size());
+    spaces_.push_back({const_cast<T*>(operands.A.data), operands.A.row_stride, operands.A.col_stride});
+    spaces_.push_back({const_cast<T*>(operands.B.data), operands.B.row_stride, operands.B.col_stride});
+    spaces_.push_back(bind(operands.C));
+    for (buffer const& b : g.buffers) spaces_.push_back(bind(b, workspace));
+    for (additions_program const& p : g.programs) programs_.push_back(cpu::compile<T>(p));
+    size_scratch();
+  }
+
+  [[nodiscard]] std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+
+  void run(task const& t, std::byte* scratch) const noexcept override {
+    frame<T> const whole{spaces_, array_source(scratch), alpha_, nullptr};
+    std::visit([&](auto const& body) { execute(body, whole, scratch); }, t.body);
+  }
+
+private:
+  void size_scratch() {
+    std::size_t arguments = 0;
+    std::size_t packing = 0;
+    auto const add = [&](auto const& s) {
+      using step_type = std::decay_t<decltype(s)>;
+      if constexpr (!std::is_same_v<step_type, sequence_step>) arguments = std::max(arguments, argument_bytes<T>(s));
+      if constexpr (std::is_same_v<step_type, product_step>) {
+        block const& a = s.a.front().where;
+        packing = std::max(packing, cpu::product_scratch(kernels_, a.rows, s.b.front().where.cols, a.cols, variant_));
+      }
+    };
+    std::size_t spaces = 0;
+    std::size_t beyond_arguments = 0;
+    for (task const& t : graph_.tasks) std::visit(add, t.body);
+    for (sequence const& s : graph_.sequences) {
+      packing = 0;
+      for (step const& each : s.steps) std::visit(add, each);
+      spaces = std::max(spaces, first_buffer + s.buffers.size());
+      beyond_arguments = std::max(beyond_arguments, buffer_bytes(s) + packing);
+    }
+    buffers_offset_ = array_bytes<bound_space<T>>(spaces) + arguments;
+    scratch_bytes_ = buffers_offset_ + beyond_arguments;
+  }
+
+  static std::size_t buffer_bytes(sequence const& s) noexcept {
+    return array_bytes<T>(static_cast<std::size_t>(s.scratch_elements));
+  }
+
+  [[nodiscard]] T beta_of(update how) const noexcept {
+    return how == update::overwrite ? T(0) : how == update::accumulate ? T(1) : beta_;
+  }
+
+  void execute(sequence_step const& s, frame<T> const& outer, std::byte* scratch) const noexcept {
+    sequence const& body = graph_.sequences[static_cast<std::size_t>(s.sequence)];
+    std::byte* const buffers = scratch + buffers_offset_;
+    array_source arrays(scratch);
+    std::span<bound_space<T>> const spaces = arrays.take<bound_space<T>>(first_buffer + body.buffers.size());
+    spaces[space_A] = bind(s.a, outer.spaces);
+    spaces[space_B] = bind(s.b, outer.spaces);
+    spaces[space_C] = bind(s.c, outer.spaces);
+    for (std::size_t i = 0; i < body.buffers.size(); ++i) {
+      spaces[first_buffer + i] = bind(body.buffers[i], reinterpret_cast<T*>(buffers));
+    }
+    frame<T> const inner{spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body)};
+    for (step const& each : body.steps) {
+      std::visit([&](auto const& one) { execute(one, inner, scratch); }, each);
+    }
+  }
+
+  void execute(combine_step const& s, frame<T> const& f, std::byte*) const noexcept {
+    array_source arrays = f.arguments;
+    auto const inputs = arrays.template take<cpu::combine_input<T>>(s.sources.size());
+    std::ranges::transform(s.sources, inputs.begin(), [&f](block const& b) {
+      return cpu::combine_input<T>{f.at(b), f.space_of(b).rs, f.space_of(b).cs};
+    });
+    auto const outputs = arrays.template take<cpu::combine_output<T>>(s.targets.size());
+    std::ranges::transform(s.targets, outputs.begin(), [&](target const& t) {
+      return cpu::combine_output<T>{f.at(t.where), f.space_of(t.where).rs, f.space_of(t.where).cs, beta_of(t.how)};
+    });
+    block const& shape = s.targets.front().where;
+    cpu::combine<T>(programs_[static_cast<std::size_t>(s.program)], inputs, outputs, shape.rows, shape.cols,
+                    s.streaming);
+  }
+
+  void execute(product_step const& s, frame<T> const& f, std::byte*) const noexcept {
+    array_source arrays = f.arguments;
+    auto const bind_terms = [&](std::vector<source> const& sources) {
+      auto const terms = arrays.template take<cpu::term<T>>(sources.size());
+      std::ranges::transform(sources, terms.begin(), [&f](source const& x) {
+        return cpu::term<T>{f.at(x.where), static_cast<T>(x.coefficient)};
+      });
+      return terms;
+    };
+    auto const a = bind_terms(s.a);
+    auto const b = bind_terms(s.b);
+    auto const c = arrays.template take<cpu::destination<T>>(s.c.size());
+    std::ranges::transform(s.c, c.begin(), [&](target const& t) {
+      return cpu::destination<T>{f.at(t.where), f.alpha * static_cast<T>(t.coefficient), beta_of(t.how)};
+    });
+    block const& first_a = s.a.front().where;
+    block const& first_b = s.b.front().where;
+    bound_space<T> const& in_a = f.space_of(first_a);
+    bound_space<T> const& in_b = f.space_of(first_b);
+    bound_space<T> const& in_c = f.space_of(s.c.front().where);
+    cpu::product<T>(
+        kernels_,
+        {first_a.rows, first_b.cols, first_a.cols, a, in_a.rs, in_a.cs, b, in_b.rs, in_b.cs, c, in_c.rs, in_c.cs},
+        variant_, f.packing);
+  }
+
+  void execute(scale_step const& s, frame<T> const& f, std::byte*) const noexcept {
+    bound_space<T> const& space = f.space_of(s.where);
+    cpu::scale<T>(beta_, space.at(s.where), s.where.rows, s.where.cols, space.rs, space.cs);
+  }
+
+  graph const& graph_;
+  T const alpha_;
+  T const beta_;
+  cpu::kernel_set<T> const& kernels_;
+  cpu::variant const variant_;
+  std::vector<bound_space<T>> spaces_;
+  std::vector<cpu::combine_program<T>> programs_;
+  std::size_t buffers_offset_ = 0;
+  std::size_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_operands<T> const& operands,
+                                        T* workspace) {
+  return std::make_unique<gemm_executor<T>>(g, how, operands, workspace);
+}
+
+template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<double> const&, double*);
+template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<float> const&, float*);
+
+}  // namespace heptad

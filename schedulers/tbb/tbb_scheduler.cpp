@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call keeps one priority queue of ready tasks under a spin mutex. Runners (TBB tasks, at most one a worker) take the
+// best task whose locks are free, run it, release what it held back, and end when nothing is ready: who finds more
+// ready tasks than runners spawns the missing ones, so idle workers are TBB's to put to sleep.
+#include "schedulers/tbb/tbb_scheduler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include <oneapi/tbb/spin_mutex.h>
+#include <oneapi/tbb/task.h>
+#include <oneapi/tbb/task_group.h>
+
+#include "schedulers/ready_state.hpp"
+
+namespace heptad {
+namespace {
+
+namespace tbb = oneapi::tbb;
+using clock = std::chrono::steady_clock;
+
+constexpr int none = ready_state::none;
+
+/// One call. A lane is the right to run a task, with its scratch: there is one for every worker of the call, and it
+/// is the arena slot of its thread where that is free.
+class tbb_call {
+public:
+  tbb_call(graph const& g, dependencies const& d, executor const& work, std::vector<std::byte*> lanes,
+           clock::time_point start, tbb::task_group_context* caller)
+      : graph_(g),
+        work_(work),
+        start_(start),
+        caller_(caller),
+        lane_scratch_(std::move(lanes)),
+        state_(g, d),
+        lane_taken_(lane_scratch_.size(), false) {
+    records_.reserve(g.tasks.size());
+  }
+
+  /// Called inside the arena; returns when no runner is left.
+  void run() {
+    recruit(missing_runners());
+    group_.wait();
+  }
+
+  /// The records of all tasks in order of their end. Throws when the run was stopped.
+  std::vector<task_record> take_records() {
+    tbb::spin_mutex::scoped_lock const guard(mutex_);
+    if (records_.size() < graph_.tasks.size()) {
+      throw error(status::cancelled, "the caller's task group was cancelled after " + std::to_string(records_.size()) +
+                                         " of " + std::to_string(graph_.tasks.size()) + " tasks; C is partly updated");
+    }
+    std::ranges::sort(records_, {}, &task_record::end);
+    return std::move(records_);
+  }
+
+private:
+  /// A TBB task. Reads nothing but its pointer before it holds the mutex, which orders it after all that it depends on.
+  struct runner {
+    tbb_call* call;
+    void operator()() const { call->work(); }
+  };
+
+  /// The body of one runner: tasks until none is ready.
+  void work() {
+    int lane = none;
+    task_record done{none, 0, 0, 0};
+    for (;;) {
+      bool const stop = cancelled();
+      int recruits = 0;
+      {
+        tbb::spin_mutex::scoped_lock const guard(mutex_);
+        if (lane == none) lane = take_lane();
+        if (done.task != none) {
+          records_.push_back(done);
+          state_.complete(done.task);
+        }
+        done.task = stop ? none : state_.take();
+        if (done.task == none) {
+          lane_taken_[static_cast<std::size_t>(lane)] = false;
+          --runners_;
+          return;
+        }
+        recruits = reserve_runners();
+      }
+      recruit(recruits);
+      done.worker = lane;
+      done.begin = elapsed();
+      work_.run(graph_.tasks[static_cast<std::size_t>(done.task)], lane_scratch_[static_cast<std::size_t>(lane)]);
+      done.end = elapsed();
+    }
+  }
+
+  [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
+
+  [[nodiscard]] bool cancelled() {
+    return (caller_ != nullptr && caller_->is_group_execution_cancelled()) || context_.is_group_execution_cancelled();
+  }
+
+  int missing_runners() {
+    tbb::spin_mutex::scoped_lock const guard(mutex_);
+    return reserve_runners();
+  }
+
+  /// Under the mutex: how many runners to spawn for the ready tasks.
+  int reserve_runners() {
+    int const count = std::min(state_.ready(), static_cast<int>(lane_scratch_.size()) - runners_);
+    runners_ += count;
+    return count;
+  }
+
+  void recruit(int count) {
+    for (int i = 0; i < count; ++i) group_.run(runner{this});
+  }
+
+  /// Under the mutex. There is always a free one: no more runners than lanes.
+  int take_lane() {
+    auto const slot = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
+    auto const own = lane_taken_.begin() + static_cast<std::ptrdiff_t>(std::min(slot, lane_taken_.size()));
+    auto const lane = own != lane_taken_.end() && !*own ? own : std::ranges::find(lane_taken_, false);
+    *lane = true;
+    return static_cast<int>(lane - lane_taken_.begin());
+  }
+
+  graph const& graph_;
+  executor const& work_;
+  clock::time_point const start_;
+  tbb::task_group_context* const caller_;
+  std::vector<std::byte*> const lane_scratch_;
+  // Isolated from the arena's contexts, so that no runner is ever dropped unseen; with the caller's rounding mode.
+  tbb::task_group_context context_{tbb::task_group_context::isolated,
+                                   tbb::task_group_context::concurrent_wait | tbb::task_group_context::fp_settings};
+  tbb::task_group group_{context_};
+
+  tbb::spin_mutex mutex_;  // of all that follows
+  ready_state state_;
+  std::vector<bool> lane_taken_;
+  int runners_ = 0;  // spawned and not ended
+  std::vector<task_record> records_;
+};
+
+/// One area a worker, as many as can be had.
+std::vector<std::byte*> lease_scratch(std::size_t bytes, int workers, scratch_source const& scratch) {
+  std::vector<std::byte*> areas;
+  for (int w = 0; w < workers; ++w) {
+    std::byte* const area = bytes > 0 ? scratch(w, bytes) : nullptr;
+    if (area == nullptr && bytes > 0) break;
+    areas.push_back(area);
+  }
+  if (areas.empty()) {
+    throw error(status::out_of_memory,
+                "no scratch of " + std::to_string(bytes) + " bytes for even one worker; C is untouched");
+  }
+  return areas;
+}
+
+}  // namespace
+
+run_result run_tbb(graph const& g, dependencies const& d, executor const& work, tbb::task_arena& arena, int workers,
+                   scratch_source const& scratch) {
+  clock::time_point const start = clock::now();
+  run_result result;
+  result.workers = std::max(1, std::min(workers, arena.max_concurrency()));
+  if (!g.tasks.empty()) {
+    int const lanes = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(result.workers), g.tasks.size()));
+    tbb_call call(g, d, work, lease_scratch(work.scratch_bytes(), lanes, scratch), start, tbb::task::current_context());
+    arena.execute([&call] { tbb::this_task_arena::isolate([&call] { call.run(); }); });
+    result.records = call.take_records();
+  }
+  result.seconds = std::chrono::duration<double>(clock::now() - start).count();
+  return result;
+}
+
+}  // namespace heptad
