@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The registry of kernel sets, and what each set promises to the loops around it.
+#include "codelets/cpu/kernel_set.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "codelets/cpu/plain_loops.hpp"
+#include "tests/codelets/reference.hpp"
+
+namespace {
+
+template <typename T>
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (auto const* set : heptad::cpu::kernel_sets<T>()) all.emplace_back(set->name);
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("kernel sets are listed best first, the portable one last", "[kernel_set]", float, double) {
+  auto all = names<TestType>();
+  REQUIRE(all.back() == "portable");
+#if defined(__x86_64__)
+  REQUIRE(all[0] == "avx512");
+  REQUIRE(all[1] == "avx2");
+#endif
+  std::sort(all.begin(), all.end());
+  REQUIRE(std::unique(all.begin(), all.end()) == all.end());
+}
+
+TEMPLATE_TEST_CASE("kernel sets are found by name", "[kernel_set]", float, double) {
+  for (auto const* set : heptad::cpu::kernel_sets<TestType>())
+    REQUIRE(heptad::cpu::find_kernel_set<TestType>(set->name) == set);
+  REQUIRE(heptad::cpu::find_kernel_set<TestType>("no such set") == nullptr);
+  REQUIRE(heptad::cpu::find_kernel_set<TestType>("") == nullptr);
+}
+
+TEMPLATE_TEST_CASE("the best kernel set is the first that this processor can run", "[kernel_set]", float, double) {
+  REQUIRE(heptad::cpu::find_kernel_set<TestType>("portable")->available());
+  auto const& best = heptad::cpu::best_kernel_set<TestType>();
+  REQUIRE(best.available());
+  for (auto const* set : heptad::cpu::kernel_sets<TestType>()) {
+    if (set == &best) break;
+    REQUIRE_FALSE(set->available());
+  }
+}
+
+TEMPLATE_TEST_CASE("blocks hold whole panels", "[kernel_set]", float, double) {
+  for (auto const* set : heptad::cpu::kernel_sets<TestType>()) {
+    if (!set->available()) continue;
+    CAPTURE(set->name);
+    auto const b = set->blocks();
+    REQUIRE(b.mr > 0);
+    REQUIRE(b.nr > 0);
+    REQUIRE(b.kc > 0);
+    REQUIRE(b.mc >= b.mr);
+    REQUIRE(b.mc % b.mr == 0);
+    REQUIRE(b.nc >= b.nr);
+    REQUIRE(b.nc % b.nr == 0);
+  }
+}
+
+TEST_CASE("asking for BLIS leaves the global symbols of the process alone", "[kernel_set]") {
+  REQUIRE(dlsym(RTLD_DEFAULT, "bli_init") == nullptr);
+  auto const* set = heptad::cpu::find_kernel_set<double>("blis");
+  if (set != nullptr) static_cast<void>(set->available());
+  REQUIRE(dlsym(RTLD_DEFAULT, "bli_init") == nullptr);
+  REQUIRE(dlsym(RTLD_DEFAULT, "dgemm_") == nullptr);
+}
+
+TEMPLATE_TEST_CASE("partial products gathered over slices of the depth make the whole product", "[kernel_set]", float,
+                   double) {
+  using T = TestType;
+  using heptad::cpu::gather;
+  constexpr int m = 53, n = 21;
+  constexpr int depths[] = {17, 40, 9};
+  for (auto const* set : heptad::cpu::kernel_sets<T>()) {
+    if (!set->available()) continue;
+    CAPTURE(set->name);
+    auto const b = set->blocks();
+    std::mt19937_64 random(3);
+    using heptad::test::order;
+    heptad::test::framed_matrix<T> A(m, 66, order::column_major, 0, 2, 0, T(0)),
+        B(66, n, order::column_major, 0, 1, 0, T(0));
+    heptad::test::framed_matrix<T> C(m, n, order::column_major, 0, 4, 0, T(0));
+    A.randomize(random), B.randomize(random), C.randomize(random);
+    auto before = C;
+
+    std::vector<T> buffer(static_cast<std::size_t>(m + b.mr) * static_cast<std::size_t>(n + b.nr));
+    heptad::cpu::destination<T> const target{C.data(), T(-1), T(0.5)};
+    int from = 0;
+    for (int depth : depths) {
+      gather const mode = from == 0 ? gather::set : from + depth == 66 ? gather::finish : gather::add;
+      // Room for whole panels, and for the k-step that a micro-kernel may read past the end.
+      std::size_t const a_size = static_cast<std::size_t>(m + b.mr) * (static_cast<std::size_t>(depth) + 16) + 512;
+      std::size_t const b_size = static_cast<std::size_t>(n + b.nr) * (static_cast<std::size_t>(depth) + 16) + 512;
+      std::vector<T> memory(a_size + b_size + 64);
+      auto const misaligned = reinterpret_cast<std::uintptr_t>(memory.data()) % 64 / sizeof(T);
+      T* const packed_a = memory.data() + (64 / sizeof(T) - misaligned);
+      T* const packed_b = packed_a + a_size / 64 * 64;
+      heptad::cpu::term<T> const a_term{A.data() + from * A.cs, T(1)}, b_term{B.data() + from * B.rs, T(1)};
+      set->pack_a(&a_term, 1, A.rs, A.cs, m, depth, packed_a);
+      set->pack_b(&b_term, 1, B.rs, B.cs, depth, n, packed_b);
+      set->macro({m, n, depth, packed_a, packed_b, mode, buffer.data(), &target, 1, C.rs, C.cs, nullptr});
+      from += depth;
+      if (mode != gather::finish) REQUIRE(C(m / 2, n / 2) == before(m / 2, n / 2));
+    }
+    auto const M = heptad::test::multiply<T>({{&A, T(1)}}, {{&B, T(1)}}, m, n, 66);
+    REQUIRE(heptad::test::count_wrong(C, before, T(0.5), T(-1), M, 66 + 8) == 0);
+  }
+}
+
+TEST_CASE("panels are zero-padded and hold the sum of the terms", "[kernel_set]") {
+  double const X[] = {1, 2, 3, 4, 5, 6};  // 3×2, column-major
+  double const Y[] = {10, 20, 30, 40, 50, 60};
+  heptad::cpu::term<double> const terms[] = {{X, 1}, {Y, -0.5}};
+  double packed[8];
+  heptad::cpu::pack_panels(terms, 2, 1, 3, 3, 2, 2, packed);
+  double const expected[] = {-4, -8, -16, -20, -12, 0, -24, 0};
+  REQUIRE(std::equal(std::begin(packed), std::end(packed), std::begin(expected)));
+}

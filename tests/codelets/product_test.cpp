@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// product() with every kernel set that this processor can run, against triple loops in long double.
+#include "codelets/cpu/product.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "tests/codelets/reference.hpp"
+
+namespace {
+
+using heptad::cpu::variant;
+using heptad::test::framed_matrix;
+using heptad::test::order;
+
+constexpr order orders[] = {order::column_major, order::row_major, order::strided};
+
+/// One call of product(): the shape, one coefficient per operand, (coefficient, beta) per destination, and where the
+/// matrices lie in memory.
+template <typename T>
+struct scenario {
+  std::int64_t m, n, k;
+  std::vector<T> a{1}, b{1};
+  std::vector<std::pair<T, T>> c{{T(1), T(1)}};
+  order a_order = order::column_major, b_order = order::column_major, c_order = order::column_major;
+  int before = 0, gap = 0;
+};
+
+/// Scratch of exactly the size asked for, full of NaN, with a guard behind it.
+class guarded_scratch {
+public:
+  explicit guarded_scratch(std::size_t bytes) : bytes_(bytes) {
+    std::size_t const total = (bytes + guard + 63) / 64 * 64;
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, total)));
+    std::memset(memory_.get(), 0xff, total);
+  }
+  [[nodiscard]] std::byte* data() const { return memory_.get(); }
+  [[nodiscard]] bool guard_intact() const {
+    return std::all_of(data() + bytes_, data() + bytes_ + guard, [](std::byte x) { return x == std::byte{0xff}; });
+  }
+
+private:
+  static constexpr std::size_t guard = 256;
+  struct release {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, release> memory_;
+};
+
+template <typename T>
+class experiment {
+public:
+  explicit experiment(scenario<T> const& s) : s_(s) {
+    for (std::size_t q = 0; q < s.a.size(); ++q) A_.push_back(operand(s.m, s.k, s.a_order));
+    for (std::size_t q = 0; q < s.b.size(); ++q) B_.push_back(operand(s.k, s.n, s.b_order));
+    for (auto const& [coefficient, beta] : s.c) {
+      framed_matrix<T> C(s.m, s.n, s.c_order, s.before, s.gap, 70, T(-77));
+      C.randomize(random_);
+      if (beta == T(0)) C.fill(std::numeric_limits<T>::quiet_NaN());
+      C_.push_back(C);
+    }
+    for (std::size_t q = 0; q < s.a.size(); ++q) a_terms_.push_back({&A_[q], s.a[q]});
+    for (std::size_t q = 0; q < s.b.size(); ++q) b_terms_.push_back({&B_[q], s.b[q]});
+    M_ = heptad::test::multiply(a_terms_, b_terms_, s.m, s.n, s.k);
+  }
+
+  void run(heptad::cpu::kernel_set<T> const& kernels, variant how) {
+    CAPTURE(kernels.name, how == variant::abc, s_.m, s_.n, s_.k, s_.a, s_.b, s_.c, int(s_.a_order), int(s_.b_order),
+            int(s_.c_order), s_.before, s_.gap);
+    std::vector<framed_matrix<T>> results = C_;
+    std::vector<heptad::cpu::term<T>> a, b;
+    std::vector<heptad::cpu::destination<T>> c;
+    for (auto const& t : a_terms_) a.push_back({t.matrix->data(), t.coefficient});
+    for (auto const& t : b_terms_) b.push_back({t.matrix->data(), t.coefficient});
+    for (std::size_t q = 0; q < results.size(); ++q) c.push_back({results[q].data(), s_.c[q].first, s_.c[q].second});
+
+    guarded_scratch scratch(product_scratch(kernels, s_.m, s_.n, s_.k, how));
+    product(kernels,
+            heptad::cpu::product_call<T>{s_.m, s_.n, s_.k, a, A_[0].rs, A_[0].cs, b, B_[0].rs, B_[0].cs, c,
+                                         results[0].rs, results[0].cs},
+            how, scratch.data());
+
+    REQUIRE(scratch.guard_intact());
+    auto const roundings = s_.k + static_cast<std::int64_t>(s_.a.size() + s_.b.size()) + 8;
+    for (std::size_t q = 0; q < results.size(); ++q) {
+      CAPTURE(q);
+      REQUIRE(heptad::test::count_wrong(results[q], C_[q], s_.c[q].second, s_.c[q].first, M_, roundings) == 0);
+      REQUIRE(results[q].surroundings_intact());
+    }
+  }
+
+private:
+  framed_matrix<T> operand(std::int64_t rows, std::int64_t cols, order o) {
+    framed_matrix<T> X(rows, cols, o, s_.before, s_.gap, 0, std::numeric_limits<T>::quiet_NaN());
+    X.randomize(random_);
+    return X;
+  }
+
+  scenario<T> s_;
+  std::mt19937_64 random_{20240229};
+  std::vector<framed_matrix<T>> A_, B_, C_;
+  std::vector<heptad::test::weighted<T>> a_terms_, b_terms_;
+  heptad::test::exact_product M_;
+};
+
+template <typename T>
+void expect_right(scenario<T> const& s) {
+  experiment<T> e(s);
+  for (heptad::cpu::kernel_set<T> const* kernels : heptad::cpu::kernel_sets<T>())
+    if (kernels->available())
+      for (variant how : {variant::abc, variant::ab}) e.run(*kernels, how);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("product is right for every small number of rows and columns", "[product]", float, double) {
+  for (std::int64_t m = 0; m <= 50; ++m)
+    for (std::int64_t n = 0; n <= 18; ++n) expect_right<TestType>({.m = m, .n = n, .k = 1 + (m + n) % 19});
+}
+
+TEMPLATE_TEST_CASE("product is right for sizes around the blocks of every kernel set", "[product]", float, double) {
+  constexpr std::int64_t sizes[] = {0,  1,  2,  3,  5,  7,  8,  13, 16,  17,  23,  24, 25,
+                                    31, 32, 33, 47, 48, 49, 64, 97, 113, 193, 241, 257};
+  constexpr int count = static_cast<int>(std::size(sizes));
+  for (int i = 0; i < count; ++i)
+    for (int shift : {1, 8, 19}) {
+      std::int64_t const m = sizes[i], n = sizes[(i * 7 + shift) % count], k = sizes[(i * 11 + 3 * shift) % count];
+      expect_right<TestType>({.m = m, .n = n, .k = k, .c = {{1, 0}}, .gap = shift});
+    }
+}
+
+TEMPLATE_TEST_CASE("product is right over several blocks of rows, columns and depth", "[product]", float, double) {
+  using T = TestType;
+  std::vector<std::pair<T, T>> const updates{{T(1), T(0)}, {T(-1), T(0.5)}};
+  for (auto const& [m, n, k] : {std::array<std::int64_t, 3>{27, 19, 1037},
+                                {61, 37, 513},
+                                {525, 30, 700},
+                                {9, 4111, 530},
+                                {1003, 11, 33},
+                                {24, 8, 2048},
+                                {241, 4099, 3}})
+    expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {1}, .c = updates, .before = 1});
+}
+
+TEMPLATE_TEST_CASE("product reads and writes every orientation", "[product]", float, double) {
+  using T = TestType;
+  for (order a : orders)
+    for (order b : orders)
+      for (order c : orders)
+        for (auto const& [m, n, k] : {std::array<std::int64_t, 3>{53, 29, 41}, {7, 50, 19}, {96, 24, 300}})
+          expect_right<T>({.m = m,
+                           .n = n,
+                           .k = k,
+                           .a = {1, T(-1)},
+                           .b = {1, 1, T(0.5)},
+                           .c = {{1, 1}, {-1, 0}},
+                           .a_order = a,
+                           .b_order = b,
+                           .c_order = c,
+                           .before = 1,
+                           .gap = 3});
+}
+
+TEMPLATE_TEST_CASE("product needs no alignment", "[product]", float, double) {
+  using T = TestType;
+  for (int before = 0; before < 16; ++before)
+    for (int gap : {0, 1, 5})
+      expect_right<T>({.m = 49, .n = 17, .k = 35, .c = {{1, 0}, {-1, 1}}, .before = before, .gap = gap});
+}
+
+TEMPLATE_TEST_CASE("product forms sums of any number of operands", "[product]", float, double) {
+  using T = TestType;
+  std::vector<T> const coefficients{1, -1, 1, T(0.5), -2, T(1) / 3, 1, -1, T(1.5)};
+  for (std::size_t p = 1; p <= coefficients.size(); ++p)
+    for (std::size_t q : {std::size_t{1}, std::size_t{2}, 1 + p % 5}) {
+      std::vector<T> const a(coefficients.begin(), coefficients.begin() + static_cast<long>(p));
+      std::vector<T> const b(coefficients.rbegin(), coefficients.rbegin() + static_cast<long>(q));
+      for (order o : orders) {
+        expect_right<T>({.m = 50, .n = 18, .k = 21, .a = a, .b = b, .a_order = o, .b_order = o});
+        expect_right<T>({.m = 18, .n = 50, .k = 27, .a = b, .b = a, .a_order = o, .b_order = o});
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("product updates any number of destinations, each with its own coefficient and beta", "[product]",
+                   float, double) {
+  using T = TestType;
+  std::vector<std::pair<T, T>> const all{{1, 1}, {-1, 0},          {1, T(0.5)},   {T(-0.25), -1},
+                                         {2, 0}, {T(1) / 7, T(3)}, {-1, T(-0.5)}, {1, 0}};
+  for (std::size_t q = 1; q <= all.size(); ++q)
+    for (std::size_t first = 0; first + q <= all.size(); ++first) {
+      std::vector<std::pair<T, T>> const c(all.begin() + static_cast<long>(first),
+                                           all.begin() + static_cast<long>(first + q));
+      expect_right<T>({.m = 51, .n = 17, .k = 19, .c = c});
+      expect_right<T>({.m = 48, .n = 16, .k = 523, .c = c});  // several blocks of depth: beta applies once
+    }
+}
+
+TEMPLATE_TEST_CASE("product of an empty depth scales the destinations", "[product]", float, double) {
+  using T = TestType;
+  for (order o : orders)
+    expect_right<T>({.m = 25, .n = 9, .k = 0, .c = {{1, 0}, {-1, T(0.5)}, {3, 1}, {1, -1}}, .c_order = o, .gap = 2});
+}
+
+TEMPLATE_TEST_CASE("product is right for random shapes, layouts, sums and updates", "[product]", float, double) {
+  using T = TestType;
+  std::mt19937_64 random(7);
+  auto const pick = [&](auto const& options) { return options[random() % std::size(options)]; };
+  auto const size = [&] {
+    return static_cast<std::int64_t>(std::exp2(std::uniform_real_distribution(0.0, 7.7)(random)));
+  };
+  constexpr T coefficients[] = {1, 1, 1, -1, -1, T(0.5), T(-2), T(0.1)};
+  constexpr T betas[] = {0, 0, 1, 1, -1, T(0.5), T(-1.7)};
+  for (int trial = 0; trial < 150; ++trial) {
+    scenario<T> s{.m = size(), .n = size(), .k = size()};
+    if (trial % 10 == 0) s.k += 400;
+    for (auto extra = random() % 5; extra > 0; --extra) s.a.push_back(pick(coefficients));
+    for (auto extra = random() % 5; extra > 0; --extra) s.b.push_back(pick(coefficients));
+    s.c.clear();
+    for (auto count = 1 + random() % 5; count > 0; --count) s.c.emplace_back(pick(coefficients), pick(betas));
+    s.a_order = pick(orders), s.b_order = pick(orders), s.c_order = pick(orders);
+    s.before = static_cast<int>(random() % 9), s.gap = static_cast<int>(random() % 9);
+    expect_right(s);
+  }
+}
+
+TEMPLATE_TEST_CASE("the scratch for a product is enough for every smaller one", "[product]", float, double) {
+  std::mt19937_64 random(11);
+  auto const up_to = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
+  };
+  for (auto const* kernels : heptad::cpu::kernel_sets<TestType>()) {
+    if (!kernels->available()) continue;
+    for (variant how : {variant::abc, variant::ab})
+      for (int trial = 0; trial < 3000; ++trial) {
+        std::int64_t const m = up_to(1100), n = up_to(9000), k = up_to(1100);
+        std::int64_t const less_m = up_to(m), less_n = up_to(n), less_k = up_to(k);
+        CAPTURE(kernels->name, how == variant::abc, m, n, k, less_m, less_n, less_k);
+        REQUIRE(product_scratch(*kernels, less_m, less_n, less_k, how) <= product_scratch(*kernels, m, n, k, how));
+      }
+  }
+}
