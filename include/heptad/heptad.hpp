@@ -82,6 +82,8 @@ struct options {
   bool deterministic = false;      ///< bitwise the same result whatever the number of workers and the scheduler
   scheduler_kind scheduler = scheduler_kind::tbb;
   std::string kernel = "auto";  ///< micro-kernel set from `heptad info`, or "auto"
+
+  friend bool operator==(options const&, options const&) = default;
 };
 
 /// The shape of one product. Layouts are those of the views: true when the rows are contiguous (C order).
@@ -89,6 +91,8 @@ struct problem {
   std::int64_t m = 0, n = 0, k = 0;
   bool a_row_major = false, b_row_major = false, c_row_major = false;
   bool beta_zero = false;  ///< C is only written: products may be formed in place
+
+  friend bool operator==(problem const&, problem const&) = default;
 };
 
 struct algorithm;  // ⟨m̃,k̃,ñ;R⟩, internal
@@ -112,7 +116,7 @@ struct candidate {
 /// How one product will be computed: a pure function of (type, problem, workers, machine profile, options).
 struct plan {
   element_type type = element_type::f64;
-  problem shape;
+  problem shape;                   ///< as run: C column-major; a row-major C is computed as Cᵀ = Bᵀ Aᵀ
   std::vector<plan_level> levels;  ///< outermost first; none: classical
   bool product_buffer = true;  ///< AB: each product gathered in a buffer, C touched once; false: ABC, straight into C
   std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
@@ -184,7 +188,9 @@ HEPTAD_API report gemm(context& workers, plan const& how, T alpha, matrix_view<T
 /// The plan in words: levels, tasks, workspace, bound, predicted time, and what was declined and why.
 HEPTAD_API std::string explain(plan const& how);
 
-/// Workers of the context that the C interface uses.
+/// The context that the C interface uses. In calls on it, every option that is left at its default takes its value
+/// from the environment (HEPTAD_MAX_ERROR, HEPTAD_MAX_LEVELS, …); an option that is set wins over the environment.
+/// Throws error when a variable has a bad value.
 HEPTAD_API context& default_context();
 
 HEPTAD_API char const* version() noexcept;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The state behind a context: its workers, their memory, the plans of recent calls and what is known of the machine.
+#pragma once
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <heptad/heptad.hpp>
+
+#include "src/api/memory.hpp"
+#include "src/api/plan_cache.hpp"
+#include "src/plan/profile.hpp"
+
+namespace heptad {
+
+/// An arena and how many workers of it a call may use.
+class worker_group {
+public:
+  explicit worker_group(int threads);                         // an arena of its own
+  explicit worker_group(oneapi::tbb::task_arena& of_caller);  // must outlive the group
+
+  [[nodiscard]] oneapi::tbb::task_arena& arena() const noexcept { return *arena_; }
+  [[nodiscard]] int threads() const noexcept { return threads_; }
+
+private:
+  int threads_;
+  // Without it oneTBB starts no more workers than there are cores, whatever the arena asks for.
+  std::optional<oneapi::tbb::global_control> more_than_cores_;
+  std::optional<oneapi::tbb::task_arena> own_;
+  oneapi::tbb::task_arena* arena_;
+};
+
+struct context::impl {
+  impl(std::shared_ptr<worker_group const> group, options fill_in);
+
+  /// The workers, which live as long as the call that asked.
+  [[nodiscard]] std::shared_ptr<worker_group const> workers() const;
+  /// n ≥ 1, or 0 for all that the process may use. Calls in progress keep their workers. Throws error.
+  void set_threads(int n);
+
+  /// The profile of this machine, read at the first use: the calibrated one, or the default.
+  machine_profile const& machine();
+  /// Where that profile comes from, in words.
+  std::string const& machine_source();
+
+  options const defaults;  // for the options that a caller leaves untouched
+  memory_pool memory;
+  plan_cache plans;
+
+private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<worker_group const> group_;
+  std::optional<machine_profile> machine_;
+  std::string machine_source_;
+};
+
+/// Cores that the process may run on (its CPU affinity).
+int usable_cores();
+
+}  // namespace heptad

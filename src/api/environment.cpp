@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The environment variables and the values that each may have.
+#include "src/api/environment.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+#include <variant>
+
+#include "codelets/cpu/kernel_set.hpp"
+
+namespace heptad {
+namespace {
+
+[[noreturn]] void reject(char const* name, std::string_view value, std::string_view rule) {
+  throw error(status::invalid_argument, fmt::format("{} = '{}' must be {}", name, value, rule));
+}
+
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+int parse_count(char const* name, std::string_view text) {
+  auto const value = parse_number<int>(text);
+  if (!value || *value < 0) reject(name, text, "an integer of at least 0");
+  return *value;
+}
+
+bool parse_switch(char const* name, std::string_view text) {
+  if (text != "0" && text != "1") reject(name, text, "0 or 1");
+  return text == "1";
+}
+
+double parse_max_error(char const* name, std::string_view text) {
+  auto const value = parse_number<double>(text);
+  if (!value || !(*value >= 1)) reject(name, text, "a number of at least 1");
+  return *value;
+}
+
+std::size_t parse_bytes(char const* name, std::string_view text) {
+  constexpr std::string_view rule = "a number of bytes, with a suffix k, M or G for powers of 1024";
+  if (text.empty()) reject(name, text, rule);
+  std::string_view digits = text;
+  int shift = 0;
+  switch (text.back()) {
+    case 'k':
+      shift = 10;
+      break;
+    case 'M':
+      shift = 20;
+      break;
+    case 'G':
+      shift = 30;
+      break;
+    default:
+      break;
+  }
+  if (shift > 0) digits.remove_suffix(1);
+  auto const value = parse_number<std::size_t>(digits);
+  if (!value || *value > (std::numeric_limits<std::size_t>::max() >> shift)) reject(name, text, rule);
+  return *value << shift;
+}
+
+scheduler_kind parse_scheduler(char const* name, std::string_view text) {
+  if (text == "tbb") return scheduler_kind::tbb;
+  if (text == "sequential") return scheduler_kind::sequential;
+  reject(name, text, "tbb or sequential");
+}
+
+std::string parse_kernel(char const* name, std::string_view text) {
+  if (text == "auto") return "auto";
+  std::string rule = "auto";
+  for (auto const* set : cpu::kernel_sets<double>()) {
+    if (!set->available()) continue;
+    if (text == set->name) return set->name;
+    rule += fmt::format(" or {}", set->name);
+  }
+  reject(name, text, rule + " on this processor");
+}
+
+}  // namespace
+
+environment parse_environment(std::function<char const*(char const*)> const& get) {
+  environment result;
+  auto const read = [&get](char const* name, auto parse, auto& into) {
+    if (char const* value = get(name)) into = parse(name, value);
+  };
+  read("HEPTAD_NUM_THREADS", parse_count, result.threads);
+  read("HEPTAD_SCHEDULER", parse_scheduler, result.defaults.scheduler);
+  read("HEPTAD_MAX_LEVELS", parse_count, result.defaults.max_levels);
+  read("HEPTAD_FORCE_LEVELS", parse_count, result.defaults.force_levels);
+  read("HEPTAD_MAX_ERROR", parse_max_error, result.defaults.max_error);
+  read("HEPTAD_MAX_WORKSPACE", parse_bytes, result.defaults.max_workspace);
+  read("HEPTAD_KERNEL", parse_kernel, result.defaults.kernel);
+  read("HEPTAD_VERBOSE", parse_switch, result.verbose);
+  read(
+      "HEPTAD_TRACE", [](char const*, char const* file) { return std::string(file); }, result.trace);
+  return result;
+}
+
+environment const& process_environment() {
+  static std::variant<environment, error> const parsed = []() -> std::variant<environment, error> {
+    try {
+      return parse_environment([](char const* name) { return std::getenv(name); });
+    } catch (error const& wrong) {
+      return wrong;
+    }
+  }();
+  if (auto const* wrong = std::get_if<error>(&parsed)) throw *wrong;
+  return std::get<environment>(parsed);
+}
+
+options with_defaults(options wishes, options const& defaults) {
+  options const untouched;
+  auto const fill = [&](auto field) {
+    if (wishes.*field == untouched.*field) wishes.*field = defaults.*field;
+  };
+  fill(&options::max_error);
+  fill(&options::guaranteed);
+  fill(&options::max_workspace);
+  fill(&options::max_levels);
+  fill(&options::force_levels);
+  fill(&options::algorithm);
+  fill(&options::deterministic);
+  fill(&options::scheduler);
+  fill(&options::kernel);
+  return wishes;
+}
+
+}  // namespace heptad

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All environment variables of Heptad, read once, here and nowhere else. They are the defaults of the C interface and
+// of default_context(): an option that the caller leaves at its default takes the variable's value, an option that the
+// caller sets wins. HEPTAD_VERBOSE and HEPTAD_TRACE hold for every context.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad {
+
+struct environment {
+  int threads = 0;       ///< HEPTAD_NUM_THREADS; 0: as many as the process may use
+  options defaults;      ///< HEPTAD_SCHEDULER, _MAX_LEVELS, _FORCE_LEVELS, _MAX_ERROR, _MAX_WORKSPACE, _KERNEL
+  bool verbose = false;  ///< HEPTAD_VERBOSE: one line on stderr for every call
+  std::string trace;     ///< HEPTAD_TRACE: file for the trace of the latest call
+};
+
+/// Pure. `get` gives the value of a variable, or null. Throws error{invalid_argument} that names variable and value.
+environment parse_environment(std::function<char const*(char const*)> const& get);
+
+/// That of the process, parsed at the first call. Throws as parse_environment, every time.
+environment const& process_environment();
+
+/// Fields of `wishes` that are untouched take the value they have in `defaults`.
+options with_defaults(options wishes, options const& defaults);
+
+}  // namespace heptad

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call, from its arguments to its report: check → C column-major → trivial cases → plan → workspace → run → report.
+// Nothing here knows an algorithm, a kernel or a thread; it says in which order the parts do their work.
+#include "src/api/gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "codelets/cpu/combine.hpp"
+#include "codelets/cpu/product.hpp"
+#include "schedulers/sequential/sequential.hpp"
+#include "schedulers/tbb/tbb_scheduler.hpp"
+#include "src/api/context.hpp"
+#include "src/api/diagnostics.hpp"
+#include "src/api/environment.hpp"
+#include "src/api/prepare.hpp"
+#include "src/plan/planner.hpp"
+
+namespace heptad {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+template <typename T>
+constexpr element_type type_of = sizeof(T) == sizeof(double) ? element_type::f64 : element_type::f32;
+
+/// The same product with a column-major C: a row-major C is the column-major Cᵀ = Bᵀ Aᵀ.
+template <typename T>
+operands<T> present(operands<T> const& x) {
+  if (orientation_of(x.C) == orientation::column_major) return x;
+  return {x.alpha, x.B.transposed(), x.A.transposed(), x.beta, x.C.transposed()};
+}
+
+problem present(problem const& shape) {
+  if (!shape.c_row_major) return shape;
+  return {shape.n, shape.m, shape.k, !shape.b_row_major, !shape.a_row_major, false, shape.beta_zero};
+}
+
+template <typename T>
+problem shape_of(operands<T> const& x) {
+  auto const row_major = [](auto const& X) { return orientation_of(X) == orientation::row_major; };
+  return {x.C.rows, x.C.cols, x.A.cols, row_major(x.A), row_major(x.B), row_major(x.C), x.beta == T(0)};
+}
+
+/// So little work that planning and waking workers would cost more than they gain.
+bool is_small(problem const& x) {
+  return static_cast<double>(x.m) * static_cast<double>(x.n) * static_cast<double>(x.k) <= 64.0 * 64.0 * 64.0;
+}
+
+template <typename T>
+report finish(report r, operands<T> const& x, steady::time_point begin) {
+  r.seconds = std::chrono::duration<double>(steady::now() - begin).count();
+  double const flops = 2.0 * static_cast<double>(x.C.rows) * static_cast<double>(x.C.cols) *
+                       (x.reads_factors() ? static_cast<double>(x.A.cols) : 0.0);
+  if (r.seconds > 0) r.gflops = flops / r.seconds / 1e9;
+  return r;
+}
+
+plan unplanned(element_type type, problem const& shape, char const* reason) {
+  plan p;
+  p.type = type;
+  p.shape = shape;
+  p.core_m = shape.m;
+  p.core_n = shape.n;
+  p.core_k = shape.k;
+  p.reason = reason;
+  p.bound = error_bound(p);
+  return p;
+}
+
+/// alpha = 0 or k = 0 or no element of C: A and B are not read.
+template <typename T>
+report scale_only(operands<T> const& x) {
+  report r;
+  r.plan = unplanned(type_of<T>, shape_of(x), "alpha or k is 0: C is only scaled");
+  if (x.beta != T(1)) cpu::scale(x.beta, x.C.data, x.C.rows, x.C.cols, x.C.row_stride, x.C.col_stride);
+  return r;
+}
+
+/// One product on the calling thread.
+template <typename T>
+report multiply_small(context::impl& state, operands<T> const& x, options const& wishes) {
+  auto const& kernels = wishes.kernel == "auto" ? cpu::best_kernel_set<T>() : *cpu::find_kernel_set<T>(wishes.kernel);
+  report r;
+  r.plan = unplanned(type_of<T>, shape_of(x), "small: one classical product on the calling thread");
+  r.plan.kernel = kernels.name;
+  r.plan.product_buffer = false;
+  r.plan.tasks = r.tasks = 1;
+  r.plan.workspace = r.workspace = cpu::product_scratch(kernels, x.C.rows, x.C.cols, x.A.cols, cpu::variant::abc);
+  auto const scratch = state.memory.take(r.workspace);
+  if (!scratch) throw error(status::out_of_memory, fmt::format("no memory for {} bytes of packing", r.workspace));
+  cpu::term<T> const a{x.A.data, T(1)}, b{x.B.data, T(1)};
+  cpu::destination<T> const c{x.C.data, x.alpha, x.beta};
+  cpu::product_call<T> const call{.m = x.C.rows,
+                                  .n = x.C.cols,
+                                  .k = x.A.cols,
+                                  .a = {&a, 1},
+                                  .a_rs = x.A.row_stride,
+                                  .a_cs = x.A.col_stride,
+                                  .b = {&b, 1},
+                                  .b_rs = x.B.row_stride,
+                                  .b_cs = x.B.col_stride,
+                                  .c = {&c, 1},
+                                  .c_rs = x.C.row_stride,
+                                  .c_cs = x.C.col_stride};
+  cpu::product(kernels, call, cpu::variant::abc, scratch.data());
+  return r;
+}
+
+/// Runs a prepared plan. From here on a failure may leave C partly updated, and says so.
+template <typename T>
+report run(worker_group const& group, operands<T> const& x, scheduler_kind scheduler, workspace const& memory) {
+  prepared_plan const& prepared = *memory.prepared;
+  try {
+    auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
+                                       reinterpret_cast<T*>(memory.shared()));
+    run_result const ran = scheduler == scheduler_kind::sequential
+                               ? run_sequential(prepared.work, *work, memory.scratch(0))
+                               : run_tbb(prepared.work, prepared.order, *work, group.arena(), prepared.how.workers,
+                                         [&memory](int worker, std::size_t) { return memory.scratch(worker); });
+    report r;
+    r.plan = prepared.how;
+    r.tasks = prepared.work.tasks.size();
+    r.workspace = prepared.bytes();
+    r.fell_back = memory.fell_back;
+    r.busy_seconds = busy_seconds(ran);
+    r.idle_fraction = idle_fraction(ran);
+    write_trace(process_environment(), prepared.work, ran);
+    return r;
+  } catch (error const&) {
+    throw;
+  } catch (std::exception const& e) {
+    throw error(status::internal_error, fmt::format("{}: C may be partly updated", e.what()));
+  }
+}
+
+}  // namespace
+
+template <typename T>
+report multiply(context& workers, operands<T> const& given, options const& wishes_given) try {
+  auto const begin = steady::now();
+  environment const& env = process_environment();
+  context::impl& state = workers.state();
+  options const wishes = with_defaults(wishes_given, state.defaults);
+  check_options(wishes, type_of<T>);
+  operands<T> const x = present(given);
+
+  report r;
+  if (!x.reads_factors()) {
+    r = scale_only(x);
+  } else if (is_small(shape_of(x)) && wishes.force_levels <= 0) {
+    r = multiply_small(state, x, wishes);
+  } else {
+    auto const group = state.workers();
+    int const threads = wishes.scheduler == scheduler_kind::sequential ? 1 : group->threads();
+    plan_key const key{type_of<T>, shape_of(x), threads, wishes};
+    r = run(*group, x, wishes.scheduler, get_workspace(state, key));
+  }
+  r = finish(std::move(r), x, begin);
+  print_line(env, r);
+  return r;
+} catch (std::bad_alloc const&) {
+  throw error(status::out_of_memory, "out of memory before the product began; C is untouched");
+}
+
+template <typename T>
+report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C,
+            options const& wishes) {
+  operands<T> const x{alpha, A, B, beta, C};
+  check_operands(x);
+  return multiply(workers, x, wishes);
+}
+
+template <typename T>
+report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+            matrix_view<T> C) {
+  auto const begin = steady::now();
+  environment const& env = process_environment();
+  operands<T> const given{alpha, A, B, beta, C};
+  check_operands(given);
+  operands<T> const x = present(given);
+  check_plan(how, type_of<T>, shape_of(x));
+  context::impl& state = workers.state();
+  auto const group = state.workers();
+  report r = x.reads_factors() ? run(*group, x, scheduler_kind::tbb, get_workspace(state, how, group->threads()))
+                               : scale_only(x);
+  r = finish(std::move(r), x, begin);
+  print_line(env, r);
+  return r;
+}
+
+template <typename T>
+plan make_plan(context& workers, problem const& shape, options const& wishes_given) {
+  context::impl& state = workers.state();
+  options const wishes = with_defaults(wishes_given, state.defaults);
+  check_problem(shape, sizeof(T));
+  check_options(wishes, type_of<T>);
+  int const threads = wishes.scheduler == scheduler_kind::sequential ? 1 : workers.threads();
+  return prepare(state, {type_of<T>, present(shape), threads, wishes})->how;
+}
+
+#define HEPTAD_FOR(T)                                                                                         \
+  template report multiply(context&, operands<T> const&, options const&);                                     \
+  template HEPTAD_API report gemm(context&, T, matrix_view<T const>, matrix_view<T const>, T, matrix_view<T>, \
+                                  options const&);                                                            \
+  template HEPTAD_API report gemm(context&, plan const&, T, matrix_view<T const>, matrix_view<T const>, T,    \
+                                  matrix_view<T>);                                                            \
+  template HEPTAD_API plan make_plan<T>(context&, problem const&, options const&);
+HEPTAD_FOR(double)
+HEPTAD_FOR(float)
+#undef HEPTAD_FOR
+
+}  // namespace heptad

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks of workspace, and how much memory there is.
+#include "src/api/memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace heptad {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t cache_line = 64;
+
+std::atomic<allocation_gate> gate{nullptr};
+
+memory_pool::block allocate(std::size_t bytes) noexcept {
+  if (auto const ask = gate.load(); ask != nullptr && !ask(bytes)) return {};
+  std::size_t const alignment = bytes >= huge_page ? huge_page : cache_line;
+  if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return {};
+  bytes = (std::max(bytes, cache_line) + alignment - 1) / alignment * alignment;
+  auto* const data = static_cast<std::byte*>(std::aligned_alloc(alignment, bytes));
+  if (data == nullptr) return {};
+  // Only advice: without huge pages the block is as good, and a little slower.
+  if (alignment == huge_page) (void)madvise(data, bytes, MADV_HUGEPAGE);
+  return {data, bytes};
+}
+
+/// The number after `key` in a file of "key value" lines, or the first number when key is empty.
+std::size_t read_number(char const* path, std::string const& key, std::size_t otherwise) {
+  std::ifstream file(path);
+  std::string word;
+  std::size_t value = 0;
+  if (key.empty()) return file >> value ? value : otherwise;
+  while (file >> word) {
+    if (word == key) return file >> value ? value : otherwise;
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+void set_allocation_gate(allocation_gate ask) noexcept { gate.store(ask); }
+
+memory_pool::~memory_pool() {
+  for (block const& b : idle_) std::free(b.data);
+}
+
+memory_pool::lease memory_pool::take(std::size_t bytes) noexcept {
+  block replaced;  // too small: freed before the new one is allocated
+  {
+    std::lock_guard const lock(mutex_);
+    auto const by_size = [](block const& x, block const& y) { return x.bytes < y.bytes; };
+    auto found = idle_.end();
+    for (auto it = idle_.begin(); it != idle_.end(); ++it) {
+      if (it->bytes >= bytes && (found == idle_.end() || it->bytes < found->bytes)) found = it;
+    }
+    bool const fits = found != idle_.end();
+    if (!fits) found = std::max_element(idle_.begin(), idle_.end(), by_size);
+    if (found != idle_.end()) {
+      replaced = *found;
+      idle_.erase(found);
+    }
+    if (fits) return {this, replaced};
+  }
+  std::free(replaced.data);
+  block const fresh = allocate(bytes);
+  return fresh.data == nullptr ? lease{} : lease{this, fresh};
+}
+
+void memory_pool::give_back(block b) noexcept {
+  try {
+    std::lock_guard const lock(mutex_);
+    idle_.push_back(b);
+  } catch (std::bad_alloc const&) {
+    std::free(b.data);
+  }
+}
+
+std::size_t free_memory() {
+  constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+  std::size_t free = unlimited;
+  if (std::size_t const kib = read_number("/proc/meminfo", "MemAvailable:", 0); kib > 0) free = kib * 1024;
+  std::size_t const limit = read_number("/sys/fs/cgroup/memory.max", "", unlimited);
+  if (limit != unlimited) {
+    // Pages of the file cache count as used but are given up under pressure.
+    std::size_t const used = read_number("/sys/fs/cgroup/memory.current", "", 0);
+    std::size_t const cached = read_number("/sys/fs/cgroup/memory.stat", "inactive_file", 0);
+    std::size_t const held = used - std::min(used, cached);
+    free = std::min(free, limit - std::min(limit, held));
+  }
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    free = std::min<std::size_t>(free, address_space.rlim_cur);
+  }
+  return free;
+}
+
+}  // namespace heptad

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plan, graph and workspace, and the way down when memory is short.
+#include "src/api/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "schedulers/executor.hpp"
+#include "src/api/arguments.hpp"
+#include "src/plan/planner.hpp"
+#include "tasks/gemm_graph.hpp"
+
+namespace heptad {
+namespace {
+
+// Areas of different workers share no page.
+std::size_t whole_pages(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+template <typename T>
+std::size_t scratch_of(prepared_plan const& p) {
+  return make_executor<T>(p.work, p.how, gemm_operands<T>{}, nullptr)->scratch_bytes();
+}
+
+std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine) {
+  auto p = std::make_shared<prepared_plan>();
+  p->how = std::move(how);
+  p->work = build_gemm_graph(p->how, machine);
+  p->order = derive_dependencies(p->work, p->how.deterministic);
+  bool const f64 = p->how.type == element_type::f64;
+  p->shared_bytes =
+      whole_pages(static_cast<std::size_t>(p->work.workspace_elements) * (f64 ? sizeof(double) : sizeof(float)));
+  p->scratch_bytes = whole_pages(f64 ? scratch_of<double>(*p) : scratch_of<float>(*p));
+  p->how.tasks = p->work.tasks.size();
+  p->how.workspace = p->bytes();
+  return p;
+}
+
+/// Makes the key ask for less than `how` needs; false when nothing less is left.
+bool ask_for_less(plan_key& key, plan const& how) {
+  constexpr std::size_t worth_halving = std::size_t{1} << 20;
+  options& wishes = key.wishes;
+  if (wishes.max_workspace != 0) {
+    std::size_t const half = std::min(how.workspace, wishes.max_workspace.value_or(how.workspace)) / 2;
+    wishes.max_workspace = half < worth_halving ? 0 : half;
+    return true;
+  }
+  if (wishes.max_levels == 0 && key.workers == 1) return false;
+  wishes.max_levels = 0;
+  wishes.force_levels = -1;
+  wishes.algorithm = "auto";
+  key.workers = 1;
+  return true;
+}
+
+workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_plan const> prepared) {
+  workspace result{std::move(prepared), {}, false};
+  for (;;) {
+    result.memory = state.memory.take(result.prepared->bytes());
+    if (result.memory) return result;
+    if (!ask_for_less(key, result.prepared->how)) {
+      throw error(status::out_of_memory,
+                  fmt::format("no memory for {} bytes of packing scratch; C is untouched", result.prepared->bytes()));
+    }
+    result.prepared = prepare(state, key);
+    result.fell_back = true;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key) {
+  if (auto known = state.plans.find(key)) return known;
+  machine_profile const& machine = state.machine();
+  auto fresh = build(choose_plan(key.type, key.shape, key.workers, free_memory(), machine, key.wishes), machine);
+  state.plans.insert(key, fresh);
+  return fresh;
+}
+
+workspace get_workspace(context::impl& state, plan_key key) {
+  auto prepared = prepare(state, key);
+  return descend(state, std::move(key), std::move(prepared));
+}
+
+workspace get_workspace(context::impl& state, plan const& how, int threads) {
+  plan wanted = how;
+  wanted.workers = std::min(how.workers, threads);
+  complete_plan(wanted, state.machine());
+  options fallback;
+  fallback.max_workspace = how.workspace;
+  fallback.deterministic = how.deterministic;
+  fallback.kernel = how.kernel.empty() ? "auto" : how.kernel;
+  return descend(state, {how.type, how.shape, wanted.workers, fallback}, build(std::move(wanted), state.machine()));
+}
+
+void check_plan(plan const& how, element_type type, problem const& shape) {
+  auto const reject = [](std::string const& message) { throw error(status::invalid_argument, message); };
+  auto const text = [](problem const& p) {
+    return fmt::format("m = {}, n = {}, k = {}, row-major {}{}{}", p.m, p.n, p.k, p.a_row_major ? "A" : "",
+                       p.b_row_major ? "B" : "", p.c_row_major ? "C" : "");
+  };
+  if (how.type != type) reject("plan.type must be the element type of A, B and C");
+  problem of_plan = how.shape;
+  if (of_plan.beta_zero && !shape.beta_zero) reject("plan.shape.beta_zero = true must be false when beta is not 0");
+  of_plan.beta_zero = shape.beta_zero;
+  if (!(of_plan == shape))
+    reject(fmt::format("plan.shape ({}) must be that of the product ({})", text(how.shape), text(shape)));
+  if (how.workers < 1) reject(fmt::format("plan.workers = {} must be at least 1", how.workers));
+  if (how.slots < 1) reject(fmt::format("plan.slots = {} must be at least 1", how.slots));
+  if (how.strips < 1) reject(fmt::format("plan.strips = {} must be at least 1", how.strips));
+  for (plan_level const& level : how.levels) {
+    if (level.coefficients == nullptr) reject(fmt::format("plan.levels: '{}' must have its coefficients", level.name));
+  }
+  if (how.kernel.empty()) return;
+  options named;
+  named.kernel = how.kernel;
+  check_options(named, type);
+}
+
+}  // namespace heptad

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A plan with its graph and its workspace; when the workspace cannot be had, a smaller plan.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "src/api/context.hpp"
+#include "src/api/memory.hpp"
+#include "src/api/plan_cache.hpp"
+
+namespace heptad {
+
+/// A prepared plan and the memory of one call: the shared workspace, then the scratch of every worker.
+struct workspace {
+  std::shared_ptr<prepared_plan const> prepared;
+  memory_pool::lease memory;
+  bool fell_back = false;
+
+  [[nodiscard]] std::byte* shared() const noexcept { return memory.data(); }
+  [[nodiscard]] std::byte* scratch(int worker) const noexcept {
+    return memory.data() + prepared->shared_bytes + prepared->scratch_bytes * static_cast<std::size_t>(worker);
+  }
+};
+
+/// The plan and the graph of a key, from the cache when they are there.
+std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key);
+
+/// Prepares and leases. Without memory it plans again with half of the workspace, and so on down to the classical
+/// algorithm on one worker; throws error{out_of_memory} when not even that one's packing scratch can be had.
+workspace get_workspace(context::impl& state, plan_key key);
+/// The same for a plan that the caller brought, on at most `threads` workers.
+workspace get_workspace(context::impl& state, plan const& how, int threads);
+
+/// Throws error{invalid_argument} when the plan is not one for this product, or not a plan.
+void check_plan(plan const& how, element_type type, problem const& shape);
+
+}  // namespace heptad
