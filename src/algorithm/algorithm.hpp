@@ -34,28 +34,38 @@ struct algorithm {
   [[nodiscard]] int rank() const noexcept { return U.cols; }
 };
 
-/// Throws heptad::error that names the first Brent equation that fails (i, i', j, j', p, p' and both sides),
-/// or the additions program that does not form its matrix.
+/// Sets the three additions programs to plain ones: a sum for each column of U and V and each row of W.
+void set_plain_programs(algorithm& x);
+
+/// Throws heptad::error that names the first Brent equation that fails, as blocks A(i,i'), B(j,j'), C(p,p') counted
+/// from 1, with both sides; or the additions program that does not form its matrix; or the shape that does not fit.
 void verify(algorithm const& x);
 
-/// The Kronecker product: `outer` applied to blocks, `inner` within them. Plain additions programs.
+/// The Kronecker product: `outer` applied to blocks, `inner` within them (Huang 2018, §4.1 and appendix D), with plain
+/// additions programs. Block (i1,i2),(j1,j2) is row i1·m2 + i2, column j1·n2 + j2; product (r1,r2) is r1·R2 + r2.
 algorithm kronecker(algorithm const& outer, algorithm const& inner);
 
-/// ⟨m,k,n⟩ → ⟨k,n,m⟩, by the cyclic symmetry of the trilinear form.
+/// ⟨m,k,n⟩ → ⟨k,n,m⟩, by the cyclic symmetry of the trilinear form. The additions programs are transposed where
+/// sums trade places: mn − mk additions more than before.
 algorithm rotate(algorithm const& x);
-/// ⟨m,k,n⟩ → ⟨n,k,m⟩, by (AB)ᵀ = BᵀAᵀ.
+/// ⟨m,k,n⟩ → ⟨n,k,m⟩, by (AB)ᵀ = BᵀAᵀ. Keeps the additions programs, with the blocks renumbered.
 algorithm transpose(algorithm const& x);
 
-/// Measures of stability (Higham 2002, §23.2; Bini & Lotti 1980): e = max over outputs of the largest
-/// amplification of one level, used by the bound.
+/// The amplification of one level: e = max over p of Σ_r |w_pr| (Σ_i |u_ir|) (Σ_j |v_jr|). A level turns a product
+/// whose error is bounded by f ‖A‖max ‖B‖max into one bounded by e·f (plus what its own additions round): 12 for
+/// Strassen and 18 for Winograd as in Higham (2002, §23.2.2), for any algorithm by Bini & Lotti (1980). Classical: the
+/// inner dimension k. Levels multiply.
 double stability_factor(algorithm const& x);
 
-/// The text form, and back; parse throws heptad::error with the line number, and verifies.
+/// The text form (see algorithms/README.md), and back; parse throws heptad::error with the file, the line number and
+/// the rule that was broken, and verifies. Sizes above 16 × 16 × 16 blocks are refused.
+/// to_text throws when the name or the source cannot be written on its line.
 std::string to_text(algorithm const& x);
 algorithm parse_algorithm(std::string const& text, std::string const& file_name);
 
-/// Built in: "classical" ⟨1,1,1;1⟩, "strassen", "winograd", "huang323" ⟨3,2,3;15⟩ and its symmetries.
-/// nullptr when there is none of that name.
+/// Built in: the files under algorithms/ ("classical" ⟨1,1,1;1⟩, "strassen", "winograd", "huang323" ⟨3,2,3;15⟩) and the
+/// symmetries of those whose sides differ ("huang233", "huang332"). Parsed and verified once, at the first use.
+/// Thread-safe. nullptr when there is none of that name.
 std::shared_ptr<algorithm const> find_algorithm(std::string const& name);
 std::vector<std::shared_ptr<algorithm const>> const& algorithms();
 
