@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Steps are data; this is their interpreter. A frame is what their block coordinates refer to: the caller's operands
 // and the graph's buffers for the steps of tasks, a task's own blocks and its worker's buffers for those of a sequence.
-// A worker's scratch holds: the frame and the argument arrays of one codelet call, the sequence's buffers, the packing.
+// A worker's scratch holds: the frame, the argument arrays of two codelet calls, the sequence's buffers, the packing.
 #include "schedulers/executor.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
+#include <variant>
 
 #include "codelets/cpu/combine.hpp"
 #include "codelets/cpu/product.hpp"
@@ -68,7 +68,7 @@ bound_space<T> bind(block const& b, std::span<bound_space<T> const> spaces) noex
 template <typename T>
 struct frame {
   std::span<bound_space<T> const> spaces;
-  array_source arguments;  // of one codelet call: copied, so that every call starts afresh
+  array_source arguments;  // of a codelet call: copied, so that every call starts afresh
   T alpha;
   std::byte* packing;
 
@@ -86,10 +86,6 @@ template <typename T>
 std::size_t argument_bytes(product_step const& s) noexcept {
   return array_bytes<cpu::term<T>>(s.a.size()) + array_bytes<cpu::term<T>>(s.b.size()) +
          array_bytes<cpu::destination<T>>(s.c.size());
-}
-template <typename T>
-std::size_t argument_bytes(scale_step const&) noexcept {
-  return 0;
 }
 
 template <typename T>
@@ -126,33 +122,37 @@ public:
 
   void run(task const& t, std::byte* scratch) const noexcept override {
     frame<T> const whole{spaces_, array_source(scratch), alpha_, nullptr};
-    std::visit([&](auto const& body) { execute(body, whole, scratch); }, t.body);
+    if (auto const* const product = std::get_if<sequence_step>(&t.body)) execute(*product, whole, scratch);
+    else if (auto const* const pass = std::get_if<combine_step>(&t.body)) execute(*pass, whole);
+    else execute(std::get<scale_step>(t.body), whole);
   }
 
 private:
   void size_scratch() {
-    std::size_t arguments = 0;
-    std::size_t packing = 0;
-    auto const add = [&](auto const& s) {
-      using step_type = std::decay_t<decltype(s)>;
-      if constexpr (!std::is_same_v<step_type, sequence_step>) arguments = std::max(arguments, argument_bytes<T>(s));
-      if constexpr (std::is_same_v<step_type, product_step>) {
-        block const& a = s.a.front().where;
-        packing = std::max(packing, cpu::product_scratch(kernels_, a.rows, s.b.front().where.cols, a.cols, variant_));
-      }
-    };
-    std::size_t spaces = 0;
-    std::size_t beyond_arguments = 0;
-    for (task const& t : graph_.tasks) std::visit(add, t.body);
-    for (sequence const& s : graph_.sequences) {
-      packing = 0;
-      for (step const& each : s.steps) std::visit(add, each);
-      spaces = std::max(spaces, first_buffer + s.buffers.size());
-      beyond_arguments = std::max(beyond_arguments, buffer_bytes(s) + packing);
+    for (task const& t : graph_.tasks) {
+      if (auto const* const pass = std::get_if<combine_step>(&t.body)) take_call(argument_bytes<T>(*pass));
     }
-    buffers_offset_ = array_bytes<bound_space<T>>(spaces) + arguments;
-    scratch_bytes_ = buffers_offset_ + beyond_arguments;
+    std::size_t spaces = 0;
+    std::size_t buffers_and_packing = 0;
+    for (sequence const& s : graph_.sequences) {
+      std::size_t packing = 0;
+      for (step const& each : s.steps) {
+        if (auto const* const pass = std::get_if<combine_step>(&each)) take_call(argument_bytes<T>(*pass));
+        if (auto const* const product = std::get_if<product_step>(&each)) {
+          take_call(argument_bytes<T>(*product));
+          block const& a = product->a.front().where;
+          packing = std::max(packing,
+                             cpu::product_scratch(kernels_, a.rows, product->b.front().where.cols, a.cols, variant_));
+        }
+      }
+      spaces = std::max(spaces, first_buffer + s.buffers.size());
+      buffers_and_packing = std::max(buffers_and_packing, buffer_bytes(s) + packing);
+    }
+    buffers_offset_ = array_bytes<bound_space<T>>(spaces) + 2 * call_arguments_;
+    scratch_bytes_ = buffers_offset_ + buffers_and_packing;
   }
+
+  void take_call(std::size_t bytes) noexcept { call_arguments_ = std::max(call_arguments_, bytes); }
 
   static std::size_t buffer_bytes(sequence const& s) noexcept {
     return array_bytes<T>(static_cast<std::size_t>(s.scratch_elements));
@@ -173,29 +173,37 @@ private:
     for (std::size_t i = 0; i < body.buffers.size(); ++i) {
       spaces[first_buffer + i] = bind(body.buffers[i], reinterpret_cast<T*>(buffers));
     }
-    frame<T> const inner{spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body)};
-    for (step const& each : body.steps) {
-      std::visit([&](auto const& one) { execute(one, inner, scratch); }, each);
+    run_steps(body.steps, {spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body)});
+  }
+
+  /// A product that follows another one is bound before that runs, which prefetches its operands.
+  void run_steps(std::vector<step> const& steps, frame<T> const& f) const noexcept {
+    array_source second = f.arguments;
+    second.take<std::byte>(call_arguments_);
+    array_source const arguments[2] = {f.arguments, second};
+    cpu::product_call<T> calls[2]{};
+    bool bound = false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      auto const* const now = std::get_if<product_step>(&steps[i]);
+      auto const* const next = i + 1 < steps.size() ? std::get_if<product_step>(&steps[i + 1]) : nullptr;
+      if (now == nullptr) {
+        if (auto const* const pass = std::get_if<combine_step>(&steps[i])) execute(*pass, f);
+        else execute(std::get<scale_step>(steps[i]), f);
+        continue;
+      }
+      cpu::product_call<T>& call = calls[i % 2];
+      if (!bound) call = bind_product(*now, f, arguments[i % 2]);
+      bound = next != nullptr;
+      if (bound) {
+        calls[(i + 1) % 2] = bind_product(*next, f, arguments[(i + 1) % 2]);
+        call.next = &calls[(i + 1) % 2];
+      }
+      cpu::product(kernels_, call, variant_, f.packing);
     }
   }
 
-  void execute(combine_step const& s, frame<T> const& f, std::byte*) const noexcept {
-    array_source arrays = f.arguments;
-    auto const inputs = arrays.template take<cpu::combine_input<T>>(s.sources.size());
-    std::ranges::transform(s.sources, inputs.begin(), [&f](block const& b) {
-      return cpu::combine_input<T>{f.at(b), f.space_of(b).rs, f.space_of(b).cs};
-    });
-    auto const outputs = arrays.template take<cpu::combine_output<T>>(s.targets.size());
-    std::ranges::transform(s.targets, outputs.begin(), [&](target const& t) {
-      return cpu::combine_output<T>{f.at(t.where), f.space_of(t.where).rs, f.space_of(t.where).cs, beta_of(t.how)};
-    });
-    block const& shape = s.targets.front().where;
-    cpu::combine<T>(programs_[static_cast<std::size_t>(s.program)], inputs, outputs, shape.rows, shape.cols,
-                    s.streaming);
-  }
-
-  void execute(product_step const& s, frame<T> const& f, std::byte*) const noexcept {
-    array_source arrays = f.arguments;
+  [[nodiscard]] cpu::product_call<T> bind_product(product_step const& s, frame<T> const& f,
+                                                  array_source arrays) const noexcept {
     auto const bind_terms = [&](std::vector<source> const& sources) {
       auto const terms = arrays.template take<cpu::term<T>>(sources.size());
       std::ranges::transform(sources, terms.begin(), [&f](source const& x) {
@@ -214,13 +222,26 @@ private:
     bound_space<T> const& in_a = f.space_of(first_a);
     bound_space<T> const& in_b = f.space_of(first_b);
     bound_space<T> const& in_c = f.space_of(s.c.front().where);
-    cpu::product<T>(
-        kernels_,
-        {first_a.rows, first_b.cols, first_a.cols, a, in_a.rs, in_a.cs, b, in_b.rs, in_b.cs, c, in_c.rs, in_c.cs},
-        variant_, f.packing);
+    return {first_a.rows, first_b.cols, first_a.cols, a, in_a.rs, in_a.cs, b, in_b.rs, in_b.cs, c,
+            in_c.rs,      in_c.cs,      nullptr};
   }
 
-  void execute(scale_step const& s, frame<T> const& f, std::byte*) const noexcept {
+  void execute(combine_step const& s, frame<T> const& f) const noexcept {
+    array_source arrays = f.arguments;
+    auto const inputs = arrays.template take<cpu::combine_input<T>>(s.sources.size());
+    std::ranges::transform(s.sources, inputs.begin(), [&f](block const& b) {
+      return cpu::combine_input<T>{f.at(b), f.space_of(b).rs, f.space_of(b).cs};
+    });
+    auto const outputs = arrays.template take<cpu::combine_output<T>>(s.targets.size());
+    std::ranges::transform(s.targets, outputs.begin(), [&](target const& t) {
+      return cpu::combine_output<T>{f.at(t.where), f.space_of(t.where).rs, f.space_of(t.where).cs, beta_of(t.how)};
+    });
+    block const& shape = s.targets.front().where;
+    cpu::combine<T>(programs_[static_cast<std::size_t>(s.program)], inputs, outputs, shape.rows, shape.cols,
+                    s.streaming);
+  }
+
+  void execute(scale_step const& s, frame<T> const& f) const noexcept {
     bound_space<T> const& space = f.space_of(s.where);
     cpu::scale<T>(beta_, space.at(s.where), s.where.rows, s.where.cols, space.rs, space.cs);
   }
@@ -232,6 +253,7 @@ private:
   cpu::variant const variant_;
   std::vector<bound_space<T>> spaces_;
   std::vector<cpu::combine_program<T>> programs_;
+  std::size_t call_arguments_ = 0;  // bytes of the argument arrays of one codelet call, at most
   std::size_t buffers_offset_ = 0;
   std::size_t scratch_bytes_ = 0;
 };

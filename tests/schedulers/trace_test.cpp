@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "schedulers/sequential/sequential.hpp"
+#include "tests/schedulers/hand_made.hpp"
+
+using namespace heptad;
+using namespace heptad::test;
+using nlohmann::json;
+
+namespace {
+
+/// Two workers, three tasks: worker 0 busy 3 of 4 s, worker 1 busy 2 of 4 s.
+run_result by_hand() { return {{{0, 0, 0.0, 1.0}, {1, 1, 1.0, 3.0}, {2, 0, 2.0, 4.0}}, 2, 4.0}; }
+
+}  // namespace
+
+TEST_CASE("busy seconds are summed by worker, and the rest is idle") {
+  CHECK(busy_seconds(by_hand()) == std::vector<double>{3.0, 2.0});
+  CHECK(idle_fraction(by_hand()) == Approx(3.0 / 8));
+  CHECK(idle_fraction(run_result{}) == 0);
+}
+
+TEST_CASE("a worker that found no task counts as idle") {
+  run_result const r{{{0, 0, 0.0, 1.0}}, 4, 1.0};
+  CHECK(busy_seconds(r).size() == 4);
+  CHECK(idle_fraction(r) == Approx(0.75));
+}
+
+TEST_CASE("a trace is JSON with one named track a worker and one slice a task") {
+  hand_made x(3);
+  x.graph.tasks[1].name = "sums of \"A\"\n";
+  x.graph.tasks[1].cost = {8e9, 4e9, 1.5};
+  json const trace = json::parse(to_trace(x.graph, by_hand(), "dgemm 3 × 3"));
+  std::vector<std::string> tracks;
+  std::vector<json> slices;
+  for (json const& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M" && event.at("name") == "thread_name") tracks.push_back(event.at("args").at("name"));
+    if (event.at("ph") == "X") slices.push_back(event);
+  }
+  CHECK(tracks == std::vector<std::string>{"worker 0", "worker 1"});
+  REQUIRE(slices.size() == 3);
+  CHECK(slices[1].at("name") == "sums of \"A\"\n");
+  CHECK(slices[1].at("tid") == 1);
+  CHECK(slices[1].at("ts").get<double>() == Approx(1e6));
+  CHECK(slices[1].at("dur").get<double>() == Approx(2e6));
+  CHECK(slices[1].at("args").at("flops") == 8e9);
+  CHECK(slices[1].at("args").at("bytes") == 4e9);
+  CHECK(slices[1].at("args").at("GFLOP/s").get<double>() == Approx(4));
+}
+
+TEST_CASE("the sequential scheduler runs in program order on one worker, whatever the priorities") {
+  hand_made x = random_graph(50, 7);
+  for (std::size_t t = 0; t < 50; ++t) x.graph.tasks[t].priority = static_cast<int>(t * 7 % 50);
+  std::vector<int> order;
+  calling_executor const work(x.graph, [&](int t, std::byte*) { order.push_back(t); });
+  run_result const result = run_sequential(x.graph, work, nullptr);
+  CHECK(std::ranges::is_sorted(order));
+  CHECK(order.size() == 50);
+  CHECK(result.workers == 1);
+  CHECK(result.records.size() == 50);
+}
