@@ -8,9 +8,13 @@
 namespace heptad {
 
 /// Pure. Costs come from the profile. The operands' views are bound by the scheduler's executor.
+/// The levels are applied to the leading core_m × core_n × core_k part, which they must divide, task levels first, then
+/// explicit, then fused ones; the fringes are classical products. Every element of C meets beta exactly once.
+/// Throws error{internal_error} when the plan breaks these rules or C is row-major (the caller transposes first).
 graph build_gemm_graph(plan const& how, machine_profile const& machine);
 
-/// Bytes of shared workspace plus, for each worker, of the scratch of the largest task (buffers, packing).
-std::size_t workspace_bytes(graph const& g, plan const& how, machine_profile const& machine);
+/// Bytes of shared workspace plus, for each worker, of the scratch of the largest task: its buffers, and
+/// `packing_bytes`, what the product codelet needs for the largest leaf.
+std::size_t workspace_bytes(graph const& g, int workers, std::size_t packing_bytes);
 
 }  // namespace heptad

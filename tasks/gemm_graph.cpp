@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Task levels become passes in tiles and products; a product below them is one serial sequence; the fringes are strips
+// of classical products. Tasks are emitted in program order: everything else follows from their accesses.
+#include "tasks/gemm_graph.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "tasks/cost.hpp"
+#include "tasks/cut.hpp"
+#include "tasks/node.hpp"
+#include "tasks/sequence.hpp"
+
+namespace heptad {
+namespace {
+
+void require(bool holds, std::string const& what) {
+  if (!holds) throw error(status::internal_error, "task graph: " + what + "; C is untouched");
+}
+
+/// The levels of a plan by kind.
+struct sorted_levels {
+  std::vector<algorithm const*> tasks;
+  serial_levels serial;
+  std::shared_ptr<algorithm const> fused;  // owns serial.fused
+  std::int64_t m = 1, n = 1, k = 1;        // blocks of the whole in each dimension
+
+  explicit sorted_levels(plan const& how) {
+    auto last = level_kind::task;
+    for (plan_level const& level : how.levels) {
+      require(level.coefficients != nullptr, "level " + level.name + " has no coefficients");
+      require(level.kind >= last, "levels must be task levels, then explicit, then fused ones");
+      last = level.kind;
+      m *= level.coefficients->m, n *= level.coefficients->n, k *= level.coefficients->k;
+      if (level.kind == level_kind::task) tasks.push_back(level.coefficients.get());
+      if (level.kind == level_kind::explicit_passes) serial.explicit_passes.push_back(level.coefficients.get());
+      if (level.kind == level_kind::fused)
+        fused = fused ? std::make_shared<algorithm const>(kronecker(*fused, *level.coefficients)) : level.coefficients;
+    }
+    serial.fused = fused.get();
+  }
+};
+
+/// What a combine task touches. An output that is also an input is ordered as a write.
+std::vector<access> accesses_of(combine_step const& step) {
+  std::vector<access> list;
+  for (block const& source : step.sources)
+    if (std::ranges::find(step.targets, source, &target::where) == step.targets.end())
+      list.push_back({source, access_mode::read});
+  for (target const& t : step.targets) {
+    bool const accumulates =
+        t.how == update::accumulate && std::ranges::find(step.sources, t.where) == step.sources.end();
+    list.push_back({t.where, accumulates ? access_mode::accumulate : access_mode::write});
+  }
+  return list;
+}
+
+class graph_builder : public node_visitor {
+public:
+  graph_builder(plan const& how, machine_profile const& machine)
+      : how_(how),
+        machine_(machine),
+        levels_(how),
+        layout_{how.shape.a_row_major ? orientation::row_major : orientation::column_major,
+                how.shape.b_row_major ? orientation::row_major : orientation::column_major, bytes_of(how.type)},
+        pool_(g_.buffers, g_.workspace_elements, layout_.element_bytes),
+        programs_(g_.programs) {
+    g_.type = how.type;
+    g_.m = how.shape.m, g_.n = how.shape.n, g_.k = how.shape.k;
+  }
+
+  graph build() && {
+    if (g_.m == 0 || g_.n == 0) return std::move(g_);
+    node const whole = part(0, 0, g_.m, g_.n, g_.k);
+    if (g_.k == 0) {
+      scale_step const step{whole.c};
+      g_.tasks.push_back({"scale C", step, {{step.where, access_mode::write}}, cost_of(step, g_, machine_)});
+    } else if (how_.levels.empty()) {
+      strips("product", whole, std::max<std::int64_t>(how_.strips, how_.workers));
+    } else {
+      core();
+      fringes();
+    }
+    set_priorities();
+    return std::move(g_);
+  }
+
+  /// A task level cuts the node into tasks; below them it is one task.
+  void product(node v) override {
+    if (auto const depth = static_cast<std::size_t>(v.depth); depth < levels_.tasks.size())
+      expand(v, *levels_.tasks[depth], {how_.independent, how_.slots}, layout_, pool_, programs_, *this);
+    else add_product("product " + v.path, v, levels_.serial);
+  }
+
+  /// Tiles are cut across the contiguous dimension: each streams whole columns (or rows).
+  void pass(node const& parent, pass_kind kind, combine_step step) override {
+    static constexpr char const* names[] = {"sums of A", "sums of B", "update of C"};
+    orientation const order = kind == pass_kind::sums_of_A   ? layout_.a
+                              : kind == pass_kind::sums_of_B ? layout_.b
+                                                             : orientation::column_major;
+    bool const by_columns = order == orientation::column_major;
+    block const first = step.targets.front().where;
+    auto const boundaries = cut(by_columns ? first.cols : first.rows, tiles_of(step));
+    for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
+      std::int64_t const begin = boundaries[i], size = boundaries[i + 1] - begin;
+      auto const tile_of = [&](block const& x) {
+        return by_columns ? x.sub(0, begin, x.rows, size) : x.sub(begin, 0, size, x.cols);
+      };
+      combine_step tile = step;
+      for (block& source : tile.sources) source = tile_of(source);
+      for (target& t : tile.targets) t.where = tile_of(t.where);
+      cost const costs = cost_of(tile, g_, machine_);
+      auto accesses = accesses_of(tile);
+      std::string const name = names[static_cast<int>(kind)] + (parent.path.empty() ? "" : " " + parent.path);
+      g_.tasks.push_back({name + piece_name(i, boundaries), std::move(tile), std::move(accesses), costs});
+    }
+  }
+
+private:
+  // Traffic of a tile: long against the overhead of a task, short against the time of a product.
+  static constexpr double tile_bytes = 4e6, least_tile_bytes = 256e3;
+  // Bounds the graph of a pass over gigabytes; so many tiles balance any number of workers.
+  static constexpr int most_tiles_per_worker = 32;
+  // A strip with less work than this costs more than it brings.
+  static constexpr double least_strip_flops = 2.0 * 96 * 96 * 96;
+
+  /// C(row.., col..) of shape m×n, and the rows of A and columns of B that make it.
+  [[nodiscard]] node part(std::int64_t row, std::int64_t col, std::int64_t m, std::int64_t n, std::int64_t k) const {
+    node v;
+    v.a = {space_A, row, 0, m, k};
+    v.b = {space_B, 0, col, k, n};
+    v.c = {space_C, row, col, m, n};
+    v.how = how_.shape.beta_zero ? update::overwrite : update::scaled;
+    return v;
+  }
+
+  void core() {
+    bool const divides = how_.core_m % levels_.m == 0 && how_.core_n % levels_.n == 0 && how_.core_k % levels_.k == 0;
+    bool const inside = 0 < how_.core_m && how_.core_m <= g_.m && 0 < how_.core_n && how_.core_n <= g_.n &&
+                        0 < how_.core_k && how_.core_k <= g_.k;
+    require(divides && inside, "the core must lie in the problem and be divisible by the levels");
+    node const v = part(0, 0, how_.core_m, how_.core_n, how_.core_k);
+    if (levels_.tasks.empty()) strips("product", v, how_.strips, levels_.m, levels_.n, levels_.serial);
+    else product(v);
+  }
+
+  /// The rows and columns of C beyond the core get their whole sum at once, the core what lies beyond core_k.
+  void fringes() {
+    std::int64_t const m = how_.core_m, n = how_.core_n, k = how_.core_k;
+    std::int64_t const pieces = how_.workers > 1 ? 2 * how_.workers : 1;
+    if (m < g_.m) strips("fringe of m", part(m, 0, g_.m - m, g_.n, g_.k), pieces);
+    if (n < g_.n) strips("fringe of n", part(0, n, m, g_.n - n, g_.k), pieces);
+    if (k < g_.k) {
+      node v = part(0, 0, m, n, g_.k);
+      v.a = v.a.sub(0, k, m, g_.k - k);
+      v.b = v.b.sub(k, 0, g_.k - k, n);
+      v.how = update::accumulate;
+      strips("fringe of k", v, pieces);
+    }
+  }
+
+  /// Tasks for strips of C along its longer side, in multiples of unit_m, unit_n.
+  void strips(std::string const& name, node const& v, std::int64_t pieces, std::int64_t unit_m = 1,
+              std::int64_t unit_n = 1, serial_levels const& levels = {}) {
+    bool const by_columns = v.c.cols >= v.c.rows;
+    std::int64_t const extent = by_columns ? v.c.cols : v.c.rows;
+    double const flops =
+        2.0 * static_cast<double>(v.c.rows) * static_cast<double>(v.c.cols) * static_cast<double>(v.a.cols);
+    pieces = std::min(pieces, static_cast<std::int64_t>(flops / least_strip_flops));
+    auto const boundaries = cut(extent, pieces, strip_unit(extent, pieces, by_columns ? unit_n : unit_m));
+    for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
+      std::int64_t const begin = boundaries[i], size = boundaries[i + 1] - begin;
+      node strip = v;
+      if (by_columns) {
+        strip.b = v.b.sub(0, begin, v.b.rows, size);
+        strip.c = v.c.sub(0, begin, v.c.rows, size);
+      } else {
+        strip.a = v.a.sub(begin, 0, size, v.a.cols);
+        strip.c = v.c.sub(begin, 0, size, v.c.cols);
+      }
+      add_product(name + piece_name(i, boundaries), strip, levels);
+    }
+  }
+
+  /// Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the strips.
+  static std::int64_t strip_unit(std::int64_t extent, std::int64_t pieces, std::int64_t unit) {
+    for (std::int64_t tiles : {48, 8})
+      if (extent >= 32 * pieces * tiles * unit) return tiles * unit;
+    return unit;
+  }
+
+  [[nodiscard]] std::int64_t tiles_of(combine_step const& pass) const {
+    double const bytes = cost_of(pass, g_, machine_).bytes;
+    double const most = std::min(bytes / least_tile_bytes, static_cast<double>(most_tiles_per_worker * how_.workers));
+    double const wanted = std::max(bytes / tile_bytes, static_cast<double>(how_.workers));
+    return static_cast<std::int64_t>(std::min(wanted, most));
+  }
+
+  static std::string piece_name(std::size_t i, std::vector<std::int64_t> const& boundaries) {
+    std::size_t const pieces = boundaries.size() - 1;
+    return pieces == 1 ? "" : " [" + std::to_string(i + 1) + "/" + std::to_string(pieces) + "]";
+  }
+
+  void add_product(std::string name, node const& v, serial_levels const& levels) {
+    auto const& [index, costs] = sequence_for(v, levels);
+    auto const mode = v.how == update::accumulate ? access_mode::accumulate : access_mode::write;
+    g_.tasks.push_back({std::move(name),
+                        sequence_step{index, v.a, v.b, v.c, v.coefficient},
+                        {{v.a, access_mode::read}, {v.b, access_mode::read}, {v.c, mode}},
+                        costs});
+  }
+
+  /// One sequence for all products of one shape, levels and update.
+  std::pair<int, cost> const& sequence_for(node const& v, serial_levels const& levels) {
+    bool const classical = levels.explicit_passes.empty() && levels.fused == nullptr;
+    auto const [found, fresh] = sequences_.try_emplace({v.c.rows, v.c.cols, v.a.cols, v.how, classical});
+    if (fresh) {
+      g_.sequences.push_back(build_sequence(levels, v.c.rows, v.c.cols, v.a.cols, v.how, layout_, programs_));
+      found->second = {static_cast<int>(g_.sequences.size()) - 1, cost_of(g_.sequences.back(), g_, machine_)};
+    }
+    return found->second;
+  }
+
+  /// Program order: on few workers as good as the critical path, and it keeps the workspace of the first nodes busy.
+  void set_priorities() {
+    int left = static_cast<int>(g_.tasks.size());
+    for (task& t : g_.tasks) t.priority = left--;
+  }
+
+  plan const& how_;
+  machine_profile const& machine_;
+  sorted_levels const levels_;
+  layouts const layout_;
+  graph g_;
+  workspace_pool pool_;
+  program_table programs_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, update, bool>, std::pair<int, cost>> sequences_;
+};
+
+}  // namespace
+
+graph build_gemm_graph(plan const& how, machine_profile const& machine) {
+  require(!how.shape.c_row_major, "C must be column-major");
+  require(how.slots >= 1 && how.workers >= 1, "a plan has at least one slot and one worker");
+  return graph_builder(how, machine).build();
+}
+
+std::size_t workspace_bytes(graph const& g, int workers, std::size_t packing_bytes) {
+  std::int64_t scratch = 0;
+  for (sequence const& s : g.sequences) scratch = std::max(scratch, s.scratch_elements);
+  auto const element = static_cast<std::size_t>(bytes_of(g.type));
+  return static_cast<std::size_t>(g.workspace_elements) * element +
+         static_cast<std::size_t>(workers) * (static_cast<std::size_t>(scratch) * element + packing_bytes);
+}
+
+}  // namespace heptad

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dependencies from accesses: for every space the parts that the last tasks touched are kept as rectangles; a write
+// takes its rectangle out of all older ones, so that what remains is just what a later access must wait for.
+#include "tasks/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+namespace heptad {
+namespace {
+
+struct touch {
+  block where;
+  int task;
+  int origin;  // of accumulates: number of the declared block, which names the lock
+};
+
+/// x without y, as at most four rectangles. They must overlap.
+void subtract(touch const& x, block const& y, std::vector<touch>& rest) {
+  block const& w = x.where;
+  std::int64_t const top = std::max(w.row, y.row), bottom = std::min(w.row + w.rows, y.row + y.rows);
+  std::int64_t const left = std::max(w.col, y.col), right = std::min(w.col + w.cols, y.col + y.cols);
+  std::array<block, 4> const pieces{block{w.space, w.row, w.col, w.rows, left - w.col},
+                                    block{w.space, w.row, right, w.rows, w.col + w.cols - right},
+                                    block{w.space, w.row, left, top - w.row, right - left},
+                                    block{w.space, bottom, left, w.row + w.rows - bottom, right - left}};
+  for (block const& piece : pieces)
+    if (piece.rows > 0 && piece.cols > 0) rest.push_back({piece, x.task, x.origin});
+}
+
+/// What the tasks so far did to one space since each element was last written.
+struct space_history {
+  std::vector<touch> writes, reads, accumulates;
+};
+
+class derivation {
+public:
+  derivation(std::size_t tasks, bool ordered) : ordered_(ordered), predecessors_(tasks), seen_(tasks, -1) {
+    result_.successors.resize(tasks);
+    result_.predecessors.resize(tasks);
+    result_.exclusions.resize(tasks);
+  }
+
+  void add(int t, std::vector<access> const& accesses) {
+    for (access const& a : accesses) {
+      if (a.where.rows == 0 || a.where.cols == 0) continue;
+      if (static_cast<std::size_t>(a.where.space) >= spaces_.size()) spaces_.resize(a.where.space + 1);
+      space_history& space = spaces_[a.where.space];
+      if (a.mode == access_mode::read) read(t, a.where, space);
+      else if (a.mode == access_mode::accumulate && !ordered_) accumulate(t, a.where, space);
+      else write(t, a.where, space);
+    }
+    add_edges(t);
+  }
+
+  dependencies finish() && {
+    for (auto& locks : result_.exclusions) {
+      std::ranges::sort(locks);
+      locks.erase(std::ranges::unique(locks).begin(), locks.end());
+    }
+    return std::move(result_);
+  }
+
+private:
+  void wait_for(int t, block const& where, std::vector<touch> const& list) {
+    for (touch const& old : list)
+      if (old.task != t && old.where.overlaps(where)) predecessors_[t].push_back(old.task);
+  }
+
+  void read(int t, block const& where, space_history& space) {
+    wait_for(t, where, space.writes);
+    wait_for(t, where, space.accumulates);
+    space.reads.push_back({where, t, 0});
+  }
+
+  void write(int t, block const& where, space_history& space) {
+    for (auto* list : {&space.writes, &space.reads, &space.accumulates}) {
+      wait_for(t, where, *list);
+      std::vector<touch> rest;
+      std::erase_if(*list, [&](touch const& old) {
+        if (!old.where.overlaps(where)) return false;
+        subtract(old, where, rest);
+        return true;
+      });
+      list->insert(list->end(), rest.begin(), rest.end());
+    }
+    space.writes.push_back({where, t, 0});
+  }
+
+  void accumulate(int t, block const& where, space_history& space) {
+    wait_for(t, where, space.writes);
+    wait_for(t, where, space.reads);
+    int const origin = origin_of(where);
+    for (touch const& old : space.accumulates)
+      if (old.task != t && old.where.overlaps(where)) share_lock(old, {where, t, origin});
+    space.accumulates.push_back({where, t, origin});
+  }
+
+  int origin_of(block const& x) {
+    auto const key = std::tuple(x.space, x.row, x.col, x.rows, x.cols);
+    return origins_.try_emplace(key, static_cast<int>(origins_.size())).first->second;
+  }
+
+  /// One lock for each pair of overlapping blocks: tasks that meet nowhere never exclude each other.
+  void share_lock(touch const& x, touch const& y) {
+    auto const [lock, fresh] = locks_.try_emplace(std::minmax(x.origin, y.origin), result_.locks);
+    if (fresh) ++result_.locks;
+    result_.exclusions[x.task].push_back(lock->second);
+    result_.exclusions[y.task].push_back(lock->second);
+  }
+
+  /// Leaves out a predecessor that another predecessor waits for anyway.
+  void add_edges(int t) {
+    auto& direct = predecessors_[t];
+    std::ranges::sort(direct);
+    direct.erase(std::ranges::unique(direct).begin(), direct.end());
+    for (int p : direct)
+      for (int implied : predecessors_[p]) seen_[implied] = t;
+    std::erase_if(direct, [&](int p) { return seen_[p] == t; });
+    for (int p : direct) result_.successors[p].push_back(t);
+    result_.predecessors[t] = static_cast<int>(direct.size());
+  }
+
+  bool const ordered_;
+  dependencies result_;
+  std::vector<std::vector<int>> predecessors_;
+  std::vector<int> seen_;
+  std::vector<space_history> spaces_;
+  std::map<std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t>, int> origins_;
+  std::map<std::pair<int, int>, int> locks_;
+};
+
+}  // namespace
+
+dependencies derive_dependencies(graph const& g, bool ordered) {
+  derivation d(g.tasks.size(), ordered);
+  for (int t = 0; t < static_cast<int>(g.tasks.size()); ++t) d.add(t, g.tasks[t].accesses);
+  return std::move(d).finish();
+}
+
+}  // namespace heptad

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of one level, for any algorithm: which sums are made, where each product goes, when C is updated.
+// Knows block indices only, no shapes, so that task levels and explicit levels share it.
+#pragma once
+
+#include <vector>
+
+#include "src/algorithm/algorithm.hpp"
+#include "tasks/steps.hpp"
+
+namespace heptad {
+
+/// What a block of a level is: a block of the node's own operand or of its C, or a buffer of the node.
+enum class role { operand, sum_of_A, sum_of_B, temporary, result };
+
+struct place {
+  role what = role::operand;
+  int index = 0;
+  friend bool operator==(place const&, place const&) = default;
+};
+
+/// c (how)= coefficient · a · b.
+struct scheduled_product {
+  int number = 0;  // r: the column of U, V, W
+  place a, b, c;
+  double coefficient = 1;
+  update how = update::overwrite;
+};
+
+struct scheduled_target {
+  place where;
+  update how = update::overwrite;
+};
+
+struct scheduled_pass {
+  additions_program program;
+  std::vector<place> sources;
+  std::vector<scheduled_target> targets;  // none: there is no such pass
+};
+
+/// Program order: before_sums, sums_A, sums_B, before_update, update_C, after_update.
+struct level_schedule {
+  std::vector<scheduled_product> before_sums;  // need no sums: they run while the sums are made
+  scheduled_pass sums_A, sums_B;
+  std::vector<scheduled_product> before_update;
+  scheduled_pass update_C;
+  std::vector<scheduled_product> after_update;
+};
+
+/// independent: every product that update_C needs has a buffer of its own, nothing is formed in place.
+/// Otherwise workspace is spared: with update::overwrite the products are formed in the blocks of C, and what does not
+/// fit there goes into sums that no later product needs, where `reuse_A`, `reuse_B` say that a block of C fits.
+struct schedule_options {
+  update how = update::overwrite;
+  bool independent = false;
+  bool reuse_A = false, reuse_B = false;
+};
+
+/// A product that feeds one block of C is *direct*: it updates that block itself. The others are *shared*: they are
+/// formed somewhere, and update_C maps them to the blocks of C.
+/// An operand with one term is the block itself: its coefficient travels with the product.
+level_schedule schedule_level(algorithm const& x, schedule_options const& wishes);
+
+}  // namespace heptad

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One node of the recursion, c (how)= coefficient · a · b, and its expansion by one level into passes and products.
+// The same walk makes tasks (task levels) and the steps of a sequence (explicit levels).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tasks/level_schedule.hpp"
+#include "tasks/workspace_pool.hpp"
+
+namespace heptad {
+
+struct node {
+  block a, b, c;
+  update how = update::overwrite;
+  double coefficient = 1;
+  int depth = 0;
+  int slot = 0;      // of the workspace of this node
+  std::string path;  // product numbers from 1, outermost first: "3.5"; empty for the root
+};
+
+/// Layouts of the operands, which their sums take over; C is column-major.
+struct layouts {
+  orientation a = orientation::column_major, b = orientation::column_major;
+  std::int64_t element_bytes = 8;
+};
+
+/// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.
+inline constexpr std::int64_t streaming_bytes = 3'000'000;
+
+enum class pass_kind { sums_of_A, sums_of_B, update_of_C };
+
+/// Programs in use, each once.
+class program_table {
+public:
+  explicit program_table(std::vector<additions_program>& programs) : programs_(programs) {}
+  int index_of(additions_program const& program);
+
+private:
+  std::vector<additions_program>& programs_;
+};
+
+/// What a node becomes, in program order.
+class node_visitor {
+public:
+  virtual ~node_visitor() = default;
+  virtual void pass(node const& parent, pass_kind kind, combine_step step) = 0;
+  /// A product of a smaller shape: a node of the next depth.
+  virtual void product(node child) = 0;
+};
+
+struct expansion_options {
+  bool independent = false;  // see schedule_options
+  int slots = 1;             // product number r of a node, in program order, has slot r % slots for its own workspace
+};
+
+/// The blocks of `v` must be divisible by the level.
+void expand(node const& v, algorithm const& level, expansion_options const& options, layouts const& layout,
+            workspace_pool& pool, program_table& programs, node_visitor& visitor);
+
+}  // namespace heptad
