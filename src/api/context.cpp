@@ -12,6 +12,7 @@
 
 #include <heptad/tbb.hpp>
 
+#include "codelets/cpu/kernel_set.hpp"
 #include "src/api/environment.hpp"
 
 namespace heptad {
@@ -64,18 +65,20 @@ machine_profile const& context::impl::machine() {
   std::lock_guard const lock(mutex_);
   if (machine_) return *machine_;
   // A cache file that cannot be used must not make a product fail: the defaults serve.
-  std::string const path = profile_path();
-  machine_source_ = fmt::format("defaults: no profile at {}, `heptad calibrate` makes one", path);
   try {
+    std::string const path = profile_path();
     std::string stale;
-    machine_ = load_profile(path, &stale);
-    if (machine_) machine_source_ = path;
-    if (!stale.empty()) {
+    machine_ = load_profile(path, &stale, cpu::best_kernel_set<double>().name);
+    if (!machine_) {
+      machine_source_ = fmt::format("defaults: no profile at {}; `heptad calibrate` makes one", path);
+    } else if (!stale.empty()) {
       machine_.reset();
       machine_source_ = fmt::format("defaults: {}", stale);
+    } else {
+      machine_source_ = path;
     }
-  } catch (error const& malformed) {
-    machine_source_ = fmt::format("defaults: {}", malformed.what());
+  } catch (error const& unusable) {
+    machine_source_ = fmt::format("defaults: {}", unusable.what());
   }
   if (!machine_) machine_ = default_profile();
   return *machine_;

@@ -2,6 +2,8 @@
 // What HEPTAD_VERBOSE and HEPTAD_TRACE show of a call.
 #pragma once
 
+#include <string>
+
 #include <heptad/heptad.hpp>
 
 #include "schedulers/scheduler.hpp"
@@ -9,7 +11,7 @@
 
 namespace heptad {
 
-/// "winograd (tasks) · winograd (fused)", or "classical".
+/// "winograd (tasks), winograd (fused)", outermost first; or "classical".
 std::string describe_levels(plan const& how);
 
 /// One line on stderr, when `env` asks for it.

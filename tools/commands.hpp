@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The commands of the `heptad` program: each in a file of its own, each adds itself to the command line. A command
+// fails by an exception; exit codes are given in main.cpp alone.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace heptad::tools {
+
+void add_gemm_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
+void add_calibrate_command(CLI::App& app);
+void add_info_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
+
+}  // namespace heptad::tools

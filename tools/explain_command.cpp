@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// heptad explain gemm: the plan for a shape, its graph, and by a dry run of that graph how it would scale.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "schedulers/simulate/simulate.hpp"
+#include "src/api/context.hpp"
+#include "src/api/diagnostics.hpp"
+#include "src/api/environment.hpp"
+#include "src/api/prepare.hpp"
+#include "src/plan/plan_json.hpp"
+#include "tools/commands.hpp"
+#include "tools/settings.hpp"
+
+namespace heptad::tools {
+namespace {
+
+struct explain_arguments {
+  std::int64_t m = 0, n = 0, k = 0;
+  char type = 'd';
+  bool accumulate = false;
+  std::vector<int> workers;
+  std::string dot;
+  settings common;
+};
+
+/// A graph, planned for so many workers, run on paper.
+struct dry_run {
+  int workers = 1;
+  plan how;
+  double seconds = 0, work = 0, critical_path = 0;
+
+  [[nodiscard]] double efficiency() const noexcept { return work / (seconds * workers); }
+};
+
+dry_run run_dry(context::impl& state, plan_key key, int workers) {
+  key.workers = workers;
+  auto const prepared = prepare(state, key);
+  simulated_machine machine;
+  machine.workers = workers;
+  machine.bandwidth = state.machine().pass_gbytes_all * 1e9;
+  auto const result = simulate(prepared->work, prepared->order, predicted_seconds(prepared->work), machine);
+  return {workers, prepared->how, result.run.seconds, result.work, result.critical_path};
+}
+
+void write_dot(prepared_plan const& prepared, std::string const& path) {
+  std::ofstream file(path);
+  file << to_dot(prepared.work, prepared.order);
+  file.close();
+  if (!file) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
+}
+
+template <typename T>
+void run(explain_arguments const& given) {
+  given.common.apply();
+  problem shape;
+  shape.m = given.m;
+  shape.n = given.n;
+  shape.k = given.k;
+  shape.beta_zero = !given.accumulate;
+  plan const how = make_plan<T>(default_context(), shape, given.common.wishes);
+
+  context::impl& state = default_context().state();
+  plan_key const key{how.type, how.shape, how.workers, with_defaults(given.common.wishes, state.defaults)};
+  std::vector<dry_run> runs;
+  for (int const workers : given.workers) runs.push_back(run_dry(state, key, workers));
+  if (!given.dot.empty()) write_dot(*prepare(state, key), given.dot);
+
+  if (given.common.json) {
+    nlohmann::json out = {{"plan", plan_to_json(how)}, {"machine", state.machine_source()}};
+    for (dry_run const& r : runs) {
+      out["dry_runs"].push_back({{"workers", r.workers},
+                                 {"plan", plan_to_json(r.how)},
+                                 {"seconds", r.seconds},
+                                 {"work_seconds", r.work},
+                                 {"critical_path_seconds", r.critical_path},
+                                 {"efficiency", r.efficiency()}});
+    }
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("{}{:<12}{}\n", explain(how), "machine", state.machine_source());
+  double const flops = 2.0 * static_cast<double>(given.m) * static_cast<double>(given.n) * static_cast<double>(given.k);
+  for (dry_run const& r : runs) {
+    fmt::print("{:<12}{} workers: {:.6f} s, {:.1f} GFLOP/s, {:.1f} % busy, {} tasks, critical path {:.6f} s; {}\n",
+               "dry run", r.workers, r.seconds, flops / r.seconds / 1e9, 100 * r.efficiency(), r.how.tasks,
+               r.critical_path, describe_levels(r.how));
+  }
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app) {
+  auto const given = std::make_shared<explain_arguments>();
+  auto* const explain_app = app.add_subcommand("explain", "What would be done, and why");
+  explain_app->require_subcommand(1);
+  auto* const command = explain_app->add_subcommand("gemm", "C := alpha A B + beta C, column-major");
+  command->add_option("-m", given->m, "rows of C")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("-n", given->n, "columns of C")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("-k", given->k, "columns of A")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("--type", given->type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
+  command->add_flag("--accumulate", given->accumulate, "beta is not 0");
+  command->add_option("--workers", given->workers, "dry runs with so many workers, for example 8,64")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 14));
+  command->add_option("--dot", given->dot, "write the graph for Graphviz");
+  given->common.add_to(*command);
+  command->callback([given] { given->type == 'd' ? run<double>(*given) : run<float>(*given); });
+}
+
+}  // namespace heptad::tools

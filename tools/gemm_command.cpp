@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// heptad gemm A.npy B.npy -o C.npy: one product of two files, with its report and, on request, its error.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "tools/commands.hpp"
+#include "tools/npy.hpp"
+#include "tools/settings.hpp"
+
+namespace heptad::tools {
+namespace {
+
+struct gemm_arguments {
+  std::string a, b, c, c0;
+  double alpha = 1, beta = 0;
+  int repeat = 1;
+  bool check = false;
+  settings common;
+};
+
+/// A dense matrix of one's own.
+template <typename T>
+struct matrix {
+  std::vector<T> elements;
+  matrix_view<T> view;
+
+  matrix(std::int64_t rows, std::int64_t cols, bool fortran_order)
+      : elements(static_cast<std::size_t>(rows * cols)),
+        view(fortran_order ? column_major(elements.data(), rows, cols, rows)
+                           : row_major(elements.data(), rows, cols, cols)) {}
+};
+
+template <typename T>
+double largest(matrix_view<T const> const& X) {
+  double most = 0;
+  for (std::int64_t i = 0; i < X.rows; ++i) {
+    for (std::int64_t j = 0; j < X.cols; ++j) {
+      most = std::max(most, std::abs(double{X.data[i * X.row_stride + j * X.col_stride]}));
+    }
+  }
+  return most;
+}
+
+struct check_result {
+  double max_error = 0, bound = 0;
+  [[nodiscard]] bool passed() const noexcept { return max_error <= bound; }
+};
+
+/// The largest difference of C from the classical product, and what the proved bounds of both allow.
+template <typename T>
+check_result compare(gemm_arguments const& given, report const& r, matrix_view<T const> A, matrix_view<T const> B,
+                     std::optional<npy_file> const& c0, matrix<T> const& C) {
+  bool const fortran_order = C.view.row_stride == 1 && C.view.col_stride == C.view.rows;
+  matrix<T> reference(C.view.rows, C.view.cols, fortran_order);
+  if (c0) std::copy_n(c0->view<T>().data, C.elements.size(), reference.elements.data());
+  options classical;
+  classical.max_levels = 0;
+  classical.kernel = given.common.wishes.kernel;
+  report const exact = gemm<T>(default_context(), static_cast<T>(given.alpha), A, B, static_cast<T>(given.beta),
+                               reference.view, classical);
+  check_result result;
+  for (std::size_t i = 0; i < C.elements.size(); ++i) {
+    double const difference = std::abs(double{C.elements[i]} - double{reference.elements[i]});
+    // A NaN in only one of the two is an infinite error, in both it is none.
+    if (std::isnan(C.elements[i]) != std::isnan(reference.elements[i])) result.max_error = HUGE_VAL;
+    if (difference > result.max_error) result.max_error = difference;
+  }
+  double const unit = std::numeric_limits<T>::epsilon() / 2;
+  double const product = (r.plan.bound + exact.plan.bound) * std::abs(given.alpha) * largest(A) * largest(B);
+  // beta C is rounded once and once more by every update of its block.
+  double const updates = 16.0 * static_cast<double>(r.plan.levels.size() + 1);
+  double const scaled = c0 ? updates * std::abs(given.beta) * largest(c0->view<T>()) : 0;
+  result.bound = unit * (product + scaled);
+  return result;
+}
+
+void print(gemm_arguments const& given, report const& r, std::vector<double> const& seconds,
+           std::optional<check_result> const& check) {
+  double const median = [sorted = seconds]() mutable {
+    std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
+    return sorted[sorted.size() / 2];
+  }();
+  if (given.common.json) {
+    nlohmann::json out = to_json(r);
+    out["output"] = given.c;
+    out["runs"] = seconds;
+    out["median_seconds"] = median;
+    if (check) {
+      out["check"] = {{"max_error", check->max_error}, {"bound", check->bound}, {"passed", check->passed()}};
+    }
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  fmt::print("{}", to_text(r));
+  if (seconds.size() > 1) fmt::print("{:<12}{:.6f} s over {} runs\n", "median", median, seconds.size());
+  if (check) {
+    fmt::print("{:<12}max |C - classical| = {:.3e}, bound {:.3e}: {}\n", "check", check->max_error, check->bound,
+               check->passed() ? "passed" : "FAILED");
+  }
+  fmt::print("{:<12}{}\n", "written", given.c);
+}
+
+template <typename T>
+void multiply_files(gemm_arguments const& given, npy_file const& a, npy_file const& b,
+                    std::optional<npy_file> const& c0) {
+  auto const A = a.view<T>(), B = b.view<T>();
+  matrix<T> C(A.rows, B.cols, c0 && c0->header().fortran_order);
+  if (c0 && (c0->header().rows != A.rows || c0->header().cols != B.cols)) {
+    throw error(status::invalid_argument, fmt::format("{}: {} x {} elements, must be {} x {}", given.c0,
+                                                      c0->header().rows, c0->header().cols, A.rows, B.cols));
+  }
+  report r;
+  std::vector<double> seconds;
+  for (int run = 0; run < given.repeat; ++run) {
+    if (c0) std::copy_n(c0->view<T>().data, C.elements.size(), C.elements.data());
+    r = gemm<T>(default_context(), static_cast<T>(given.alpha), A, B, static_cast<T>(given.beta), C.view,
+                given.common.wishes);
+    seconds.push_back(r.seconds);
+  }
+  write_npy<T>(given.c, C.view);
+  std::optional<check_result> check;
+  if (given.check) check = compare<T>(given, r, A, B, c0, C);
+  print(given, r, seconds, check);
+  if (check && !check->passed())
+    throw error(status::internal_error, "C differs from the classical product by more than its bound");
+}
+
+void run(gemm_arguments const& given) {
+  given.common.apply();
+  npy_file const a(given.a), b(given.b);
+  std::optional<npy_file> c0;
+  if (!given.c0.empty()) c0.emplace(given.c0);
+  if (given.beta != 0 && !c0) throw error(status::invalid_argument, fmt::format("--beta {} needs --c0", given.beta));
+  if (a.header().type != b.header().type || (c0 && c0->header().type != a.header().type)) {
+    throw error(status::invalid_argument, "all files must have the same element type");
+  }
+  if (a.header().type == element_type::f64) multiply_files<double>(given, a, b, c0);
+  else multiply_files<float>(given, a, b, c0);
+}
+
+}  // namespace
+
+void add_gemm_command(CLI::App& app) {
+  auto const given = std::make_shared<gemm_arguments>();
+  auto* const command = app.add_subcommand("gemm", "C := alpha A B + beta C0, of .npy files");
+  command->add_option("A", given->a, "m x k matrix, .npy, float32 or float64")->required();
+  command->add_option("B", given->b, "k x n matrix")->required();
+  command->add_option("-o,--output", given->c, "the file for C")->required();
+  command->add_option("--alpha", given->alpha, "factor of the product")->capture_default_str();
+  command->add_option("--beta", given->beta, "factor of C0")->capture_default_str();
+  command->add_option("--c0", given->c0, "the matrix C0, m x n");
+  command->add_option("--repeat", given->repeat, "multiply so many times")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--check", given->check, "compare with the classical product; exit code 1 beyond the bound");
+  given->common.add_to(*command);
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace heptad::tools

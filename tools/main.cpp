@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The `heptad` program. Exit code 0: done; 1: it failed; 2: it was called wrongly. Errors are one line on stderr.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <heptad/heptad.hpp>
+
+#include "tools/commands.hpp"
+
+namespace {
+
+void print_error(std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "heptad: {}\n", message);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Fast matrix multiplication as a task graph.", "heptad");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", heptad::version());
+  heptad::tools::add_gemm_command(app);
+  heptad::tools::add_explain_command(app);
+  heptad::tools::add_calibrate_command(app);
+  heptad::tools::add_info_command(app);
+#ifdef HEPTAD_WITH_BENCH
+  heptad::tools::add_bench_command(app);
+#endif
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    print_error(e.what());
+    return 2;
+  } catch (std::exception const& e) {
+    print_error(e.what());
+    return 1;
+  }
+}
