@@ -1,1 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# What `cmake --install` gives a client: the library, its headers, the CMake package heptad::heptad and heptad.pc.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS heptad EXPORT heptad_targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/heptad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heptad)
+install(EXPORT heptad_targets NAMESPACE heptad:: FILE heptad-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/heptad-config.cmake.in heptad-config.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 every minor version may change the interface.
+write_basic_package_version_file(heptad-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/heptad-config.cmake ${PROJECT_BINARY_DIR}/heptad-config-version.cmake
+  DESTINATION ${package_dir})
+
+configure_file(cmake/heptad.pc.in heptad.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/heptad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
