@@ -2,6 +2,7 @@
 // Kernel set "avx512": tiles of 24×8 doubles and 48×8 floats in 24 of the 32 vector registers.
 #include <immintrin.h>
 
+#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
 
@@ -89,17 +90,13 @@ bool available() {
 
 kernel_set<double> const avx512_kernels_f64{"avx512",
                                             available,
-                                            [] {
-                                              return blocking{24, 8, 240, 256, 4096};
-                                            },
+                                            [] { return blocks_for_caches(24, 8, sizeof(double)); },
                                             simd_kernels<avx512_f64>::pack_a,
                                             simd_kernels<avx512_f64>::pack_b,
                                             simd_kernels<avx512_f64>::macro};
 kernel_set<float> const avx512_kernels_f32{"avx512",
                                            available,
-                                           [] {
-                                             return blocking{48, 8, 480, 256, 4096};
-                                           },
+                                           [] { return blocks_for_caches(48, 8, sizeof(float)); },
                                            simd_kernels<avx512_f32>::pack_a,
                                            simd_kernels<avx512_f32>::pack_b,
                                            simd_kernels<avx512_f32>::macro};

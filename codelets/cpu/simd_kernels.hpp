@@ -223,12 +223,18 @@ struct simd_kernels {
         for (int i = 0; i < MV; ++i) V::store(buffer + (j * MV + i) * lanes, acc[j][i]);
       return;
     }
-    for (int q = 0; q < call.count; ++q) {
-      destination<T> const& d = call.destinations[q];
-      T* c = d.data + row * call.rs + col * call.cs;
-      if (columns_contiguous && rows == MV * lanes && cols == nr)
-        update_whole<MV>(acc, c, call.cs, d.coefficient, d.beta);
-      else update_part<MV>(acc, c, call.rs, call.cs, rows, cols, d.coefficient, d.beta);
+    if (columns_contiguous && rows == MV * lanes && cols == nr) {
+      for (int q = 0; q < call.count; ++q) {
+        destination<T> const& d = call.destinations[q];
+        update_whole<MV>(acc, d.data + row + col * call.cs, call.cs, d.coefficient, d.beta);
+      }
+    } else {  // edges and strided C: through a small tile
+      alignas(64) T m[nr * MV * lanes];
+#pragma GCC unroll 8
+      for (int j = 0; j < nr; ++j)
+#pragma GCC unroll 3
+        for (int i = 0; i < MV; ++i) V::store(m + (j * MV + i) * lanes, acc[j][i]);
+      for (int q = 0; q < call.count; ++q) update_part(m, MV * lanes, call, call.destinations[q], row, col, rows, cols);
     }
   }
 
@@ -255,18 +261,14 @@ struct simd_kernels {
     }
   }
 
-  // Edges and strided C: through a small tile, element by element.
-  template <int MV>
-  [[gnu::noinline]] static void update_part(vector const (&acc)[nr][MV], T* c, std::int64_t rs, std::int64_t cs,
-                                            int rows, int cols, T coefficient, T beta) {
-    alignas(64) T m[nr * MV * lanes];
-    for (int j = 0; j < nr; ++j)
-      for (int i = 0; i < MV; ++i) V::store(m + (j * MV + i) * lanes, acc[j][i]);
+  [[gnu::noinline]] static void update_part(T const* m, int ld, macro_call<T> const& call, destination<T> const& d,
+                                            int row, int col, int rows, int cols) {
+    T* const c = d.data + row * call.rs + col * call.cs;
     for (int j = 0; j < cols; ++j)
       for (int i = 0; i < rows; ++i) {
-        T& at = c[i * rs + j * cs];
-        T const x = coefficient * m[j * MV * lanes + i];
-        at = beta == T(0) ? x : x + beta * at;
+        T& at = c[i * call.rs + j * call.cs];
+        T const x = d.coefficient * m[j * ld + i];
+        at = d.beta == T(0) ? x : x + d.beta * at;
       }
   }
 
