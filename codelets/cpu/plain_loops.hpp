@@ -14,19 +14,21 @@ namespace heptad::cpu {
 inline constexpr int max_tile = 1024;
 
 /// Packs Σ coefficient · block (rows × depth at element strides rs, cs) into panels of `width` rows: element (i, p) of
-/// panel i / width goes to p · width + i % width. The last panel is zero-padded.
+/// panel i / width goes to p · width + i % width. The last panel is zero-padded. At least one term.
 template <typename T>
 void pack_panels(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, int width,
                  T* packed) {
-  for (int first = 0; first < rows; first += width) {
+  for (int first = 0; first < rows; first += width, packed += std::int64_t(width) * depth) {
     int const height = std::min(width, rows - first);
-    for (int p = 0; p < depth; ++p, packed += width) {
-      std::fill_n(packed, width, T(0));
-      for (int t = 0; t < count; ++t) {
-        T const* column = terms[t].data + first * rs + p * cs;
-        T const coefficient = terms[t].coefficient;
-        for (int i = 0; i < height; ++i) packed[i] += coefficient * column[i * rs];
+    for (int p = 0; p < depth; ++p) {
+      T* const to = packed + std::int64_t(p) * width;
+      T const* column = terms[0].data + first * rs + p * cs;
+      for (int i = 0; i < height; ++i) to[i] = terms[0].coefficient * column[i * rs];
+      for (int t = 1; t < count; ++t) {
+        column = terms[t].data + first * rs + p * cs;
+        for (int i = 0; i < height; ++i) to[i] += terms[t].coefficient * column[i * rs];
       }
+      std::fill(to + height, to + width, T(0));
     }
   }
 }
