@@ -14,12 +14,13 @@ namespace heptad {
 struct rate_table {
   double product_gflops = 40;  // large classical product, one core
   double pack_gbytes = 20;     // operand sums read while packing, bytes read + written
-  double fringe_gflops = 8;    // thin products: a side below 32
+  double fringe_gflops = 8;    // thin products: a side of 8, the others large
   /// Measured leaves: seconds of a cubic product of this size with one fused level and without, single core.
+  /// Ascending sizes.
   struct leaf {
     int size;
     double classical_gflops;
-    double fused_gflops;  // effective: 2 n³ / t
+    double fused_gflops;  // effective: 2 n³ / t, one fused level of Strassen, AB
   };
   std::vector<leaf> leaves;
 };
@@ -33,23 +34,27 @@ struct machine_profile {
   std::size_t l2_bytes = 1 << 20;  // per core
   std::size_t l3_bytes = 32 << 20;
   double pass_gbytes_l2 = 60;   // combine of 4 blocks into 4 (read + written bytes), one core, all in L2
-  double pass_gbytes_l3 = 30;   // in L3
-  double pass_gbytes = 20;      // in memory
-  double pass_gbytes_all = 40;  // in memory, all cores together
-  double update_gbytes = 25;    // C += …, in memory, one core
+  double pass_gbytes_l3 = 35;   // in L3
+  double pass_gbytes = 30;      // in memory
+  double pass_gbytes_all = 50;  // in memory, all cores together
+  double update_gbytes = 30;    // C += …, in memory, one core
   double task_seconds = 2e-6;   // overhead of one task
   double call_seconds = 5e-6;   // of one call that uses all workers
   rate_table f32, f64;
   bool measured = false;
 };
 
+/// The table above with what hwloc says of this machine: CPU model, cores, caches, memory.
 machine_profile default_profile();
 
-/// Where the profile of this machine is kept ($HEPTAD_PROFILE_DIR, else $XDG_CACHE_HOME/heptad, else ~/.cache/heptad).
+/// Where the profile of this machine is kept: profile.json in $HEPTAD_PROFILE_DIR, else $XDG_CACHE_HOME/heptad, else
+/// ~/.cache/heptad. Throws error when none of the three is set.
 std::string profile_path();
-/// Absent when there is no file; throws error when the file is malformed; `stale` explains when it is of another CPU or
-/// version.
-std::optional<machine_profile> load_profile(std::string const& path, std::string* stale = nullptr);
+/// Absent when there is no file; throws error naming the field when the file is malformed. `stale` explains when it is
+/// of another CPU, version or kernel set ("" accepts any), and is emptied otherwise.
+std::optional<machine_profile> load_profile(std::string const& path, std::string* stale = nullptr,
+                                            std::string const& kernel = {});
+/// Makes the folder when it is missing; replaces the file in one step.
 void save_profile(machine_profile const& profile, std::string const& path);
 
 }  // namespace heptad

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model of §5 of the design: seconds = arithmetic of the leaves + traffic of the levels + fringes + idle + tasks.
+// Everything is per strip for plans without task levels, and in doubles: no size overflows.
+#include "src/plan/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heptad {
+namespace {
+
+// Panels of the packed operands (Van Zee & van de Geijn 2015); they size the packing scratch and the k-blocks.
+constexpr double block_k = 256, block_m = 256, block_n = 4096;
+
+struct extent {
+  double m = 0, n = 0, k = 0;
+};
+
+class model {
+public:
+  model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o)
+      : rates_(type == element_type::f64 ? machine.f64 : machine.f32),
+        bytes_(type == element_type::f64 ? 8 : 4),
+        shape_(shape),
+        workers_(workers),
+        machine_(machine),
+        o_(o) {}
+
+  estimate run() {
+    core_sizes(o_, shape_, result_);
+    if (shape_.m == 0 || shape_.n == 0) return result_;
+    auto const strips = static_cast<double>(o_.strips);
+    extent whole{static_cast<double>(result_.core_m), static_cast<double>(result_.core_n),
+                 static_cast<double>(result_.core_k)};
+    (shape_.m > shape_.n ? whole.m : whole.n) /= strips;
+    result_.packing = packing({double(shape_.m), double(shape_.n), double(shape_.k)}) * workers_;
+    levels(whole);
+    fringes();
+    result_.seconds += result_.tasks * machine_.task_seconds / workers_;
+    if (workers_ > 1) result_.seconds += machine_.call_seconds;
+    return result_;
+  }
+
+private:
+  // Gflop/s of one classical product. Its packing and updates cost in proportion to mk + kn + mn, so the harmonic mean
+  // of the sides decides; thin products are anchored at (8, ∞, ∞), whose mean is 24.
+  [[nodiscard]] double gflops(double size, double rate_table::leaf::*rate) const {
+    constexpr double thin = 24;
+    auto const& leaves = rates_.leaves;
+    if (size <= thin) return rates_.fringe_gflops * size / thin;
+    double before = thin, at_before = rates_.fringe_gflops;
+    for (rate_table::leaf const& l : leaves) {
+      if (size <= l.size) {
+        double const t = std::log(size / before) / std::log(l.size / before);
+        return at_before + t * (l.*rate - at_before);
+      }
+      before = l.size;
+      at_before = l.*rate;
+    }
+    return leaves.empty() ? rates_.product_gflops : at_before;
+  }
+
+  [[nodiscard]] double product_seconds(extent const& x) const {
+    if (x.m <= 0 || x.n <= 0 || x.k <= 0) return 0;
+    double const size = 3 / (1 / x.m + 1 / x.n + 1 / x.k);
+    double const arithmetic = 2e-9 * x.m * x.n * x.k / gflops(size, &rate_table::leaf::classical_gflops);
+    double const traffic = 1e-9 * bytes_ * (x.m * x.k + x.k * x.n + 2 * x.m * x.n) / update_rate(footprint(x));
+    return std::max(arithmetic, traffic);
+  }
+
+  [[nodiscard]] double footprint(extent const& x) const { return bytes_ * (x.m * x.k + x.k * x.n + x.m * x.n); }
+
+  // GB/s of one worker's passes over `bytes` of blocks.
+  [[nodiscard]] double pass_rate(double bytes) const {
+    if (bytes <= static_cast<double>(machine_.l2_bytes)) return machine_.pass_gbytes_l2;
+    return in_l3(bytes) ? machine_.pass_gbytes_l3 : machine_.pass_gbytes;
+  }
+  [[nodiscard]] double update_rate(double bytes) const {
+    if (bytes <= static_cast<double>(machine_.l2_bytes)) return machine_.pass_gbytes_l2;
+    return in_l3(bytes) ? machine_.pass_gbytes_l3 : machine_.update_gbytes;
+  }
+  [[nodiscard]] bool in_l3(double bytes) const { return bytes * workers_ <= static_cast<double>(machine_.l3_bytes); }
+
+  // One block with all the fused levels: the leaf products, the further operands that the packing reads, the further
+  // destinations that the epilogue updates (at every k-block when nothing gathers the product).
+  [[nodiscard]] double fused_by_traffic(extent const& block, level_traffic const& f, bool buffer) const {
+    extent const leaf{block.m / f.m, block.n / f.n, block.k / f.k};
+    double const blocks = buffer ? 1 : std::ceil(leaf.k / block_k);
+    double const packing = bytes_ * ((f.terms_A - f.rank) * leaf.m * leaf.k + (f.terms_B - f.rank) * leaf.k * leaf.n);
+    double const updates = 2 * bytes_ * (f.terms_C - f.rank) * leaf.m * leaf.n * blocks;
+    double const where = footprint(block);
+    double const pack_rate = in_l3(where) ? std::max(rates_.pack_gbytes, pass_rate(where)) : rates_.pack_gbytes;
+    return f.rank * product_seconds(leaf) + 1e-9 * (packing / pack_rate + updates / update_rate(where));
+  }
+
+  // The same, corrected by what one level of Strassen on a cube of this size took, where that has been measured.
+  [[nodiscard]] double fused_seconds(extent const& block, level_traffic const& f) const {
+    double const size = 3 / (1 / block.m + 1 / block.n + 1 / block.k);
+    double correction = 1;
+    if (machine_.measured && !rates_.leaves.empty()) {
+      static constexpr level_traffic strassen{2, 2, 2, 7, 12, 12, 12, 5, 5, 5, 4, 0};
+      auto const limits = std::minmax_element(rates_.leaves.begin(), rates_.leaves.end(),
+                                              [](auto const& a, auto const& b) { return a.size < b.size; });
+      double const at = std::clamp(size, double(limits.first->size), double(limits.second->size));
+      double const took = 2e-9 * at * at * at / gflops(at, &rate_table::leaf::fused_gflops);
+      correction = std::clamp(took / fused_by_traffic({at, at, at}, strassen, true), 0.8, 1.5);
+    }
+    return correction * fused_by_traffic(block, f, o_.product_buffer);
+  }
+
+  [[nodiscard]] double packing(extent const& x) const {
+    return bytes_ * (std::min(x.k, block_k) + 16) * (std::min(x.n, block_n) + std::min(x.m, block_m) + 64) + 16384;
+  }
+
+  // Walks the levels inwards; `x` is the block of the current one.
+  void levels(extent x) {
+    double const strips = static_cast<double>(o_.strips);
+    double blocks = 1, burst = 0, shared_bytes = 0, scratch_bytes = 0, memory_bytes = 0, work = 0;
+    double accumulating = shape_.beta_zero ? 0 : 1;  // fraction of the blocks whose C is added to
+    level_traffic fused;
+    bool any_fused = false;
+    int task_levels = 0;
+    double products = 1;
+    for (outline_level const& l : o_.levels) {
+      level_traffic const& t = *l.traffic;
+      if (l.kind == level_kind::fused) {
+        fused = {fused.m * t.m,
+                 fused.k * t.k,
+                 fused.n * t.n,
+                 fused.rank * t.rank,
+                 fused.terms_A * t.terms_A,
+                 fused.terms_B * t.terms_B,
+                 fused.terms_C * t.terms_C,
+                 0,
+                 0,
+                 0,
+                 0,
+                 0};
+        any_fused = true;
+        continue;
+      }
+      extent const s{x.m / t.m, x.n / t.n, x.k / t.k};
+      bool const is_task = l.kind == level_kind::task;
+      bool const temporaries = is_task && o_.independent;
+      double const formed = temporaries ? t.rank : t.shared;
+      double const written = temporaries ? t.m * t.n : t.fed;
+      double const A = bytes_ * s.m * s.k, B = bytes_ * s.k * s.n, C = bytes_ * s.m * s.n;
+      double const sums =
+          (t.sums_A > 0 ? (t.m * t.k + t.sums_A) * A : 0) + (t.sums_B > 0 ? (t.k * t.n + t.sums_B) * B : 0);
+      double const in_place = formed + written - (temporaries ? 0 : t.copies), added = formed + 2 * written;
+      double const update = C * (accumulating * added + (1 - accumulating) * in_place);
+      // A pass works on one operand at a time.
+      double const where =
+          std::max({(t.m * t.k + t.sums_A) * A, (t.k * t.n + t.sums_B) * B, added * C}) / (is_task ? workers_ : 1);
+      double const rate = pass_rate(where);
+      double const seconds = 1e-9 * (sums + update) / rate;
+      if (!in_l3(where)) memory_bytes += blocks * (sums + update);
+      // Nothing else runs beside the outermost sums and the last update of a graph.
+      if (is_task && task_levels == 0)
+        burst += 1e-9 * (sums + update) /
+                 (in_l3(where) ? workers_ * rate : std::min(workers_ * rate, machine_.pass_gbytes_all));
+      else work += blocks * seconds;
+
+      double const held = t.sums_A * A + t.sums_B * B +
+                          (temporaries        ? t.rank
+                           : accumulating > 0 ? t.shared
+                                              : std::max(0, t.shared - t.m * t.n)) *
+                              C;
+      if (is_task) {
+        shared_bytes += held * (task_levels == 0 ? 1 : std::min<double>(o_.slots, blocks));
+        result_.tasks += blocks * pass_tasks(sums + update);
+        ++task_levels;
+        products *= t.rank;
+      } else {
+        scratch_bytes += held;
+      }
+      blocks *= t.rank;
+      accumulating = temporaries ? 0 : 1 - static_cast<double>(t.shared) / t.rank;
+      x = s;
+    }
+    extent const leaf{x.m / fused.m, x.n / fused.n, x.k / fused.k};
+    double const block_seconds = any_fused ? fused_seconds(x, fused) : product_seconds(x);
+    work += blocks * block_seconds;
+    if (any_fused && o_.product_buffer && leaf.k > block_k)
+      scratch_bytes += bytes_ * (leaf.m + 256) * (std::min(leaf.n, block_n) + 64);
+
+    double const in_flight = task_levels > 0 ? workers_ : std::min<double>(workers_, strips);
+    result_.tasks += products * (task_levels > 0 ? 1 : strips);
+    result_.workspace = shared_bytes + in_flight * (scratch_bytes + packing(leaf));
+    double parallel = work;  // of one strip, or of the whole graph on one worker
+    if (task_levels > 0) parallel = work / workers_ * idle_factor(task_levels, products);
+    else parallel = work * std::ceil(strips / workers_);
+    double const by_memory = 1e-9 * memory_bytes * strips / machine_.pass_gbytes_all;
+    result_.seconds += burst + std::max(parallel, workers_ > 1 ? by_memory : 0);
+  }
+
+  // Pass tiles are sized by bytes; about four per worker at the least.
+  [[nodiscard]] double pass_tasks(double bytes) const {
+    return std::max<double>(3 * std::min(workers_ * 4, 16), std::ceil(bytes / 16e6));
+  }
+
+  // 1 + idle share of the workers. One level runs in rounds of the workers (in two halves when products are formed in
+  // place, before and after the update); more levels overlap when a second slot is there.
+  [[nodiscard]] double idle_factor(int task_levels, double products) const {
+    level_traffic const& t = *o_.levels[task_levels - 1].traffic;
+    double const w = workers_;
+    bool const halves = shape_.beta_zero && !o_.independent;
+    double const rounds = halves ? std::ceil(t.shared / w) + std::ceil((t.rank - t.shared) / w) : std::ceil(t.rank / w);
+    double const alone = rounds * w / t.rank;
+    if (task_levels == 1) return alone;
+    if (o_.slots == 1) return 1 + (alone - 1) / 2;
+    double const width = o_.slots * (halves ? t.rank / 2.0 : t.rank);
+    return std::max(1.0, w / width) * (1 + (w - 1) / 2 / products);
+  }
+
+  // Three thin products around the core, in tasks that share the workers.
+  void fringes() {
+    double const m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
+    double const cm = double(result_.core_m), cn = double(result_.core_n), ck = double(result_.core_k);
+    double seconds = 0;
+    for (extent const& f : {extent{cm, cn, k - ck}, {m, n - cn, k}, {m - cm, cn, k}})
+      if (f.m > 0 && f.n > 0 && f.k > 0) {
+        seconds += product_seconds(f);
+        result_.tasks += workers_;
+      }
+    result_.seconds += seconds / workers_;
+  }
+
+  rate_table const& rates_;
+  double const bytes_;
+  problem const& shape_;
+  int const workers_;
+  machine_profile const& machine_;
+  outline const& o_;
+  estimate result_;
+};
+
+}  // namespace
+
+level_traffic traffic_of(algorithm const& x) {
+  level_traffic t;
+  t.m = x.m;
+  t.k = x.k;
+  t.n = x.n;
+  t.rank = x.rank();
+  t.terms_A = t.terms_B = t.terms_C = 0;
+  auto const column_terms = [](coefficient_matrix const& X, int r) {
+    int count = 0;
+    for (int i = 0; i < X.rows; ++i) count += !X(i, r).is_zero();
+    return count;
+  };
+  for (int r = 0; r < t.rank; ++r) {
+    int const a = column_terms(x.U, r), b = column_terms(x.V, r), c = column_terms(x.W, r);
+    t.terms_A += a;
+    t.terms_B += b;
+    t.terms_C += c;
+    t.sums_A += a > 1;
+    t.sums_B += b > 1;
+    t.shared += c > 1;
+  }
+  for (int p = 0; p < x.W.rows; ++p) {
+    int shared = 0;
+    for (int r = 0; r < t.rank; ++r) shared += column_terms(x.W, r) > 1 && !x.W(p, r).is_zero();
+    t.fed += shared > 0;
+    t.copies += shared == 1;
+  }
+  return t;
+}
+
+void core_sizes(outline const& o, problem const& shape, estimate& result) {
+  std::int64_t m = 1, n = 1, k = 1;
+  for (outline_level const& l : o.levels) {
+    m *= l.traffic->m;
+    n *= l.traffic->n;
+    k *= l.traffic->k;
+  }
+  if (!o.levels.empty()) (shape.m > shape.n ? m : n) *= o.strips;
+  result.core_m = shape.m - shape.m % m;
+  result.core_n = shape.n - shape.n % n;
+  result.core_k = shape.k - shape.k % k;
+}
+
+estimate predict(element_type type, problem const& shape, int workers, machine_profile const& machine,
+                 outline const& o) {
+  return model(type, shape, workers, machine, o).run();
+}
+
+}  // namespace heptad

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/plan/plan_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace heptad {
+
+nlohmann::json plan_to_json(plan const& how) {
+  using nlohmann::json;
+  auto const kind_name = [](level_kind kind) {
+    return kind == level_kind::task ? "task" : kind == level_kind::explicit_passes ? "explicit" : "fused";
+  };
+  json levels = json::array();
+  for (plan_level const& l : how.levels) levels.push_back({{"algorithm", l.name}, {"kind", kind_name(l.kind)}});
+  json candidates = json::array();
+  for (candidate const& c : how.candidates)
+    candidates.push_back({{"description", c.description},
+                          {"seconds", c.seconds},
+                          {"workspace", c.workspace},
+                          {"growth", c.growth},
+                          {"verdict", c.verdict}});
+  problem const& s = how.shape;
+  double const flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  return {{"type", how.type == element_type::f64 ? "f64" : "f32"},
+          {"m", s.m},
+          {"n", s.n},
+          {"k", s.k},
+          {"beta_zero", s.beta_zero},
+          {"levels", levels},
+          {"variant", how.product_buffer ? "AB" : "ABC"},
+          {"core", {{"m", how.core_m}, {"n", how.core_n}, {"k", how.core_k}}},
+          {"workers", how.workers},
+          {"slots", how.slots},
+          {"independent", how.independent},
+          {"strips", how.strips},
+          {"deterministic", how.deterministic},
+          {"kernel", how.kernel},
+          {"seconds", how.seconds},
+          {"classical_seconds", how.classical_seconds},
+          {"gflops", how.seconds > 0 ? flops / how.seconds / 1e9 : 0.0},
+          {"workspace", how.workspace},
+          {"workspace_cap", how.workspace_cap},
+          {"bound", how.bound},
+          {"growth", how.growth},
+          {"tasks", how.tasks},
+          {"reason", how.reason},
+          {"candidates", candidates}};
+}
+
+}  // namespace heptad

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the levels: makes every combination that the dimensions and the wishes allow (a few hundred at most),
+// predicts each, and takes the cheapest that keeps to the caps. Levels go task, explicit, fused from the outside in:
+// Winograd where passes form the sums, Strassen or a rectangular algorithm where the packing does.
+#include "src/plan/planner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "src/plan/accuracy.hpp"
+#include "src/plan/cost_model.hpp"
+
+namespace heptad {
+namespace {
+
+constexpr int most_task_levels = 3, most_explicit_levels = 6, most_fused_levels = 2;
+constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
+constexpr double margin = 0.015;            // what FMM must gain over classical to be worth its error
+constexpr double near_tie = 0.01;           // among plans this close the most accurate one is taken
+constexpr std::size_t candidates_told = 8;
+
+struct known_algorithm {
+  std::shared_ptr<algorithm const> coefficients;
+  level_traffic traffic;
+  level_accuracy accuracy;
+};
+
+enum class verdict { possible, too_inaccurate, too_large };
+
+struct considered {
+  outline what;
+  estimate cost;
+  double growth = 1, bound = 0;
+  verdict allowed = verdict::possible;
+};
+
+[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
+
+void check(problem const& shape, int workers, options const& wishes) {
+  for (auto const& [name, size] : {std::pair{"m", shape.m}, {"n", shape.n}, {"k", shape.k}})
+    if (size < 0) reject(fmt::format("{} = {} must not be negative", name, size));
+  if (workers < 1) reject(fmt::format("workers = {} must be at least 1", workers));
+  if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));
+  if (wishes.algorithm != "auto" && find_algorithm(wishes.algorithm) == nullptr)
+    reject(fmt::format("algorithm = '{}' must be \"auto\" or a name that `heptad info` lists", wishes.algorithm));
+}
+
+char const* kind_word(level_kind kind) {
+  return kind == level_kind::task ? "task" : kind == level_kind::explicit_passes ? "explicit" : "fused";
+}
+
+class planning {
+public:
+  planning(element_type type, problem const& shape, int workers, std::size_t free_memory,
+           machine_profile const& machine, options const& wishes)
+      : type_(type), shape_(shape), workers_(workers), machine_(machine), wishes_(wishes) {
+    double const elements =
+        double(shape.m) * double(shape.k) + double(shape.k) * double(shape.n) + double(shape.m) * double(shape.n);
+    double const operands = elements * (type == element_type::f64 ? 8 : 4);
+    cap_ = wishes.max_workspace ? static_cast<double>(*wishes.max_workspace)
+                                : std::min(2 * operands, static_cast<double>(free_memory) / 2);
+  }
+
+  plan run() {
+    choose_algorithms();
+    considered const classical = best_classical();
+    int const forced = forced_levels();
+    considered const* chosen = nullptr;
+    if (forced < 0) {
+      int const most = wishes_.max_levels < 0 ? most_task_levels + most_explicit_levels : wishes_.max_levels;
+      for (int levels = 1; levels <= most; ++levels) enumerate(levels, smallest_leaf);
+      chosen = cheapest();
+      if (chosen != nullptr && chosen->cost.seconds > (1 - margin) * classical.cost.seconds) chosen = nullptr;
+    } else {
+      for (int levels = forced; levels > 0 && chosen == nullptr; --levels) {
+        enumerate(levels, 1);
+        chosen = cheapest();
+      }
+    }
+    return describe(classical, chosen, forced);
+  }
+
+private:
+  // ---- which algorithms may be used where
+
+  known_algorithm const* learn(std::shared_ptr<algorithm const> const& x) {
+    for (auto const& k : known_)
+      if (k->coefficients == x) return k.get();
+    known_.push_back(std::make_unique<known_algorithm>(known_algorithm{x, traffic_of(*x), accuracy_of(*x)}));
+    return known_.back().get();
+  }
+
+  void choose_algorithms() {
+    if (wishes_.algorithm != "auto") {
+      auto const x = find_algorithm(wishes_.algorithm);
+      if (x->rank() == 1) return;
+      outer_ = learn(x);
+      fused_ = {outer_};
+      return;
+    }
+    outer_ = learn(find_algorithm("winograd"));
+    fused_ = {learn(find_algorithm("strassen"))};
+    // One of every other shape, the one with the fewest products; they may be the innermost level.
+    for (auto const& x : algorithms()) {
+      if (x->m * x->k * x->n <= 8 || x->rank() >= x->m * x->k * x->n) continue;
+      auto const same = std::find_if(fused_.begin(), fused_.end(), [&](known_algorithm const* f) {
+        return f->traffic.m == x->m && f->traffic.k == x->k && f->traffic.n == x->n;
+      });
+      if (same == fused_.end() && fused_.size() < 4) fused_.push_back(learn(x));
+      else if (same != fused_.end() && x->rank() < (*same)->traffic.rank) *same = learn(x);
+    }
+  }
+
+  [[nodiscard]] int forced_levels() const {
+    if (wishes_.force_levels < 0) return -1;
+    return wishes_.max_levels < 0 ? wishes_.force_levels : std::min(wishes_.force_levels, wishes_.max_levels);
+  }
+
+  // ---- the combinations
+
+  // All plans of exactly so many levels whose leaf keeps to the smallest side.
+  void enumerate(int total, std::int64_t leaf) {
+    if (outer_ == nullptr) return;
+    int const most_tasks = workers_ > 1 || wishes_.force_levels >= 0 ? most_task_levels : 0;
+    for (int tasks = 0; tasks <= std::min(total, most_tasks); ++tasks)
+      for (int fused = 0; fused <= std::min(total - tasks, most_fused_levels); ++fused) {
+        int const passes = total - tasks - fused;
+        if (passes > most_explicit_levels && wishes_.force_levels < 0) continue;
+        // A rectangular algorithm is the innermost level, below Strassen when there are two.
+        for (known_algorithm const* innermost : fused_) {
+          if (fused == 0 && innermost != fused_.front()) continue;
+          outline o;
+          for (int i = 0; i < tasks; ++i) o.levels.push_back({&outer_->traffic, level_kind::task});
+          for (int i = 0; i < passes; ++i) o.levels.push_back({&outer_->traffic, level_kind::explicit_passes});
+          for (int i = 0; i < fused; ++i)
+            o.levels.push_back({&(i + 1 == fused ? innermost : fused_.front())->traffic, level_kind::fused});
+          if (divides(o, leaf)) vary(o, tasks, passes, fused);
+        }
+      }
+  }
+
+  [[nodiscard]] bool divides(outline const& o, std::int64_t leaf) const {
+    double m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
+    for (outline_level const& l : o.levels) {
+      m = std::floor(m / l.traffic->m);
+      n = std::floor(n / l.traffic->n);
+      k = std::floor(k / l.traffic->k);
+    }
+    return std::min({m, n, k}) >= double(leaf);
+  }
+
+  // The variants, strips, slots and orders of one list of levels.
+  void vary(outline o, int tasks, int passes, int fused) {
+    struct order {
+      int slots;
+      bool independent;
+    };
+    static constexpr std::array<order, 4> orders{order{1, false}, {2, false}, {3, false}, {3, true}};
+    for (bool const buffer : {true, false}) {
+      if (fused == 0 && buffer) continue;                        // one destination: nothing to gather
+      if (!buffer && fused > 0 && passes + tasks > 0) continue;  // ABC loses but for pure fused plans
+      o.product_buffer = buffer;
+      if (tasks == 0) {
+        for (std::int64_t strips : {std::int64_t{1}, std::int64_t{workers_}}) {
+          if (strips == 1 && workers_ > 1) continue;
+          o.strips = strips;
+          if (strip_divides(o)) weigh(o);
+        }
+      } else {
+        for (order const& how : orders) {
+          if (tasks == 1 && how.slots > 1 && !how.independent) continue;  // one node: one slot
+          o.slots = tasks == 1 ? 1 : how.slots;
+          o.independent = how.independent;
+          weigh(o);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool strip_divides(outline const& o) const {
+    estimate core;
+    core_sizes(o, shape_, core);
+    return core.core_m > 0 && core.core_n > 0 && core.core_k > 0;
+  }
+
+  void weigh(outline const& o) {
+    considered c{o, predict(type_, shape_, workers_, machine_, o), 1, 0, verdict::possible};
+    std::vector<level_accuracy const*> const levels = accuracies(o);
+    c.growth = expected_growth(levels);
+    double const k = double(shape_.k);
+    c.bound = error_bound(levels, k, double(c.cost.core_k));
+    double const growth = wishes_.guaranteed ? c.bound / (k * k) : c.growth;
+    if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
+    else if (!fits(c)) c.allowed = verdict::too_large;
+    considered_.push_back(std::move(c));
+  }
+
+  // Packing panels are what the classical product needs too; a plan that adds nothing to them always fits.
+  [[nodiscard]] bool fits(considered const& c) const {
+    return c.cost.workspace <= std::max(cap_, only_packing(c.what) ? c.cost.workspace : 0.0);
+  }
+  static bool only_packing(outline const& o) {
+    return !o.product_buffer &&
+           std::all_of(o.levels.begin(), o.levels.end(), [](auto const& l) { return l.kind == level_kind::fused; });
+  }
+
+  [[nodiscard]] known_algorithm const& of(outline_level const& l) const {
+    return **std::find_if(known_.begin(), known_.end(), [&](auto const& k) { return &k->traffic == l.traffic; });
+  }
+
+  [[nodiscard]] std::vector<level_accuracy const*> accuracies(outline const& o) const {
+    std::vector<level_accuracy const*> levels;
+    for (outline_level const& l : o.levels) levels.push_back(&of(l).accuracy);
+    return levels;
+  }
+
+  // ---- the choice
+
+  considered best_classical() {
+    double const k = double(shape_.k);
+    considered best{{}, {}, 1, k * k, verdict::possible};
+    best.cost.seconds = std::numeric_limits<double>::infinity();
+    std::int64_t const longer = std::max(shape_.m, shape_.n);
+    for (std::int64_t strips = 1;; strips = std::min<std::int64_t>(2 * strips, workers_)) {
+      outline o;
+      o.strips = strips;
+      estimate const cost = predict(type_, shape_, static_cast<int>(workers_), machine_, o);
+      if (cost.seconds < best.cost.seconds) best.what = o, best.cost = cost;
+      if (strips >= workers_ || longer / (2 * strips) < 8) return best;
+    }
+  }
+
+  [[nodiscard]] considered const* cheapest() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (considered const& c : considered_)
+      if (c.allowed == verdict::possible) least = std::min(least, c.cost.seconds);
+    considered const* best = nullptr;
+    // Then the one with the fewest task levels: a serial level spares workspace, and tasks that are not needed.
+    auto const rank = [](considered const* c) {
+      auto const tasks = std::count_if(c->what.levels.begin(), c->what.levels.end(),
+                                       [](outline_level const& l) { return l.kind == level_kind::task; });
+      return std::tuple(c->growth, tasks, c->cost.seconds, c->cost.workspace);
+    };
+    for (considered const& c : considered_)
+      if (c.allowed == verdict::possible && c.cost.seconds <= (1 + near_tie) * least &&
+          (best == nullptr || rank(&c) < rank(best)))
+        best = &c;
+    return best;
+  }
+
+  // ---- words
+
+  [[nodiscard]] std::string describe(outline const& o) const {
+    if (o.levels.empty()) return o.strips > 1 ? fmt::format("classical in {} strips", o.strips) : "classical";
+    std::string text;
+    for (std::size_t i = 0; i < o.levels.size();) {
+      std::size_t j = i;
+      while (j < o.levels.size() && o.levels[j].kind == o.levels[i].kind && o.levels[j].traffic == o.levels[i].traffic)
+        ++j;
+      text += fmt::format("{}{} {} {}", i == 0 ? "" : " + ", j - i, kind_word(o.levels[i].kind),
+                          of(o.levels[i]).coefficients->name);
+      i = j;
+    }
+    if (o.levels.back().kind == level_kind::fused) text += o.product_buffer ? ", AB" : ", ABC";
+    if (o.levels.front().kind == level_kind::task)
+      text += fmt::format(", {} slot{}{}", o.slots, o.slots == 1 ? "" : "s", o.independent ? ", independent" : "");
+    if (o.strips > 1) text += fmt::format(", {} strips", o.strips);
+    return text;
+  }
+
+  [[nodiscard]] std::string verdict_words(considered const& c, considered const& chosen) const {
+    if (c.allowed == verdict::too_large)
+      return fmt::format("needs {:.3g} MB, more than the cap of {:.3g} MB", c.cost.workspace / 1e6, cap_ / 1e6);
+    if (c.allowed == verdict::too_inaccurate)
+      return fmt::format(
+          "{} {:.3g} is above max_error {:.3g}", wishes_.guaranteed ? "proved growth" : "expected growth",
+          wishes_.guaranteed ? c.bound / (double(shape_.k) * double(shape_.k)) : c.growth, wishes_.max_error);
+    double const slower = 100 * (c.cost.seconds / chosen.cost.seconds - 1);
+    if (slower >= 0) return fmt::format("{:.1f} % slower", slower);
+    if (chosen.what.levels.empty())
+      return fmt::format("{:.1f} % faster, below the margin of {:.1f} %", -slower, 100 * margin);
+    return fmt::format("{:.1f} % faster, but less accurate", -slower);
+  }
+
+  [[nodiscard]] std::string reason(considered const& classical, considered const* chosen, int forced) const {
+    if (chosen == nullptr) {
+      if (outer_ == nullptr) return "the classical algorithm was asked for";
+      if (forced == 0 || wishes_.max_levels == 0) return "no levels are allowed";
+      if (considered_.empty()) return "classical: the sides are too small for a level";
+      bool const any = std::any_of(considered_.begin(), considered_.end(),
+                                   [](considered const& c) { return c.allowed == verdict::possible; });
+      if (!any) return "classical: no level keeps to max_workspace and max_error";
+      return fmt::format("classical: no plan with levels gains the {:.1f} % that it must", 100 * margin);
+    }
+    std::string const gain = fmt::format("{:.2f} times the speed of the classical product, predicted",
+                                         classical.cost.seconds / chosen->cost.seconds);
+    if (forced < 0) return gain;
+    auto const levels = static_cast<int>(chosen->what.levels.size());
+    if (levels < forced) return fmt::format("{} levels were asked for, {} fit; {}", forced, levels, gain);
+    return fmt::format("{} levels were asked for; {}", forced, gain);
+  }
+
+  plan describe(considered const& classical, considered const* found, int forced) {
+    considered const chosen = found != nullptr ? *found : classical;
+    plan p;
+    p.type = type_;
+    p.shape = shape_;
+    for (outline_level const& l : chosen.what.levels)
+      p.levels.push_back({of(l).coefficients->name, l.kind, of(l).coefficients});
+    p.product_buffer = chosen.what.product_buffer;
+    p.workers = workers_;
+    p.slots = chosen.what.slots;
+    p.independent = chosen.what.independent;
+    p.strips = chosen.what.strips;
+    p.deterministic = wishes_.deterministic;
+    p.kernel = wishes_.kernel == "auto" ? machine_.kernel : wishes_.kernel;
+    p.classical_seconds = classical.cost.seconds;
+    p.workspace_cap = cap_ < 1e18 ? static_cast<std::size_t>(cap_) : std::numeric_limits<std::size_t>::max();
+    p.reason = reason(classical, found, forced);
+    tell_candidates(p, classical, chosen);
+    return p;
+  }
+
+  // The best of every list of levels, cheapest first, whatever speaks against it.
+  void tell_candidates(plan& p, considered const& classical, considered const& chosen) const {
+    std::vector<considered const*> order;
+    for (considered const& c : considered_) order.push_back(&c);
+    std::stable_sort(order.begin(), order.end(),
+                     [](auto const* a, auto const* b) { return a->cost.seconds < b->cost.seconds; });
+    auto const tell = [&](considered const& c, std::string words) {
+      p.candidates.push_back(
+          {describe(c.what), c.cost.seconds, static_cast<std::size_t>(c.cost.workspace), c.growth, std::move(words)});
+    };
+    tell(chosen, "chosen");
+    std::vector<std::pair<std::vector<outline_level> const*, verdict>> told{{&chosen.what.levels, verdict::possible}};
+    auto const same = [](std::vector<outline_level> const& a, std::vector<outline_level> const& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [](auto const& x, auto const& y) { return x.traffic == y.traffic && x.kind == y.kind; });
+    };
+    for (considered const* c : order) {
+      if (p.candidates.size() == candidates_told) break;
+      bool const known = std::any_of(told.begin(), told.end(), [&](auto const& t) {
+        return t.second == c->allowed && same(*t.first, c->what.levels);
+      });
+      if (known) continue;
+      told.emplace_back(&c->what.levels, c->allowed);
+      tell(*c, verdict_words(*c, chosen));
+    }
+    if (!chosen.what.levels.empty()) tell(classical, verdict_words(classical, chosen));
+  }
+
+  element_type const type_;
+  problem const shape_;
+  int const workers_;
+  machine_profile const& machine_;
+  options const& wishes_;
+  double cap_ = 0;
+  std::vector<std::unique_ptr<known_algorithm>> known_;
+  known_algorithm const* outer_ = nullptr;     // of task and explicit levels; null: classical only
+  std::vector<known_algorithm const*> fused_;  // of fused levels; the first one also above another
+  std::vector<considered> considered_;
+};
+
+}  // namespace
+
+plan choose_plan(element_type type, problem const& shape, int workers, std::size_t free_memory,
+                 machine_profile const& machine, options const& wishes) {
+  check(shape, workers, wishes);
+  // Bitwise the same result for any number of workers: the plan is the one for all cores.
+  int const planned_for = wishes.deterministic ? machine.cores : workers;
+  plan p = planning(type, shape, planned_for, free_memory, machine, wishes).run();
+  p.workers = workers;
+  complete_plan(p, machine);
+  return p;
+}
+
+void complete_plan(plan& p, machine_profile const& machine) {
+  std::vector<level_traffic> traffic;
+  traffic.reserve(p.levels.size());
+  outline o;
+  for (plan_level const& l : p.levels) {
+    traffic.push_back(traffic_of(*l.coefficients));
+    o.levels.push_back({&traffic.back(), l.kind});
+  }
+  o.product_buffer = p.product_buffer;
+  o.slots = p.slots;
+  o.independent = p.independent;
+  o.strips = p.strips;
+  estimate const e = predict(p.type, p.shape, p.workers, machine, o);
+  p.core_m = e.core_m;
+  p.core_n = e.core_n;
+  p.core_k = e.core_k;
+  p.seconds = e.seconds;
+  p.workspace = static_cast<std::size_t>(e.workspace);
+  p.tasks = static_cast<std::size_t>(e.tasks);
+  p.bound = error_bound(p);
+  p.growth = expected_growth(p);
+}
+
+}  // namespace heptad
