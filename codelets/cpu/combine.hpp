@@ -10,7 +10,8 @@
 
 namespace heptad::cpu {
 
-/// An additions program with its coefficients in T, and the specialised pass for it when there is one.
+/// An additions program with its coefficients in T, made ready to run: no zero coefficients, no step of one term, none
+/// that is unused, none of more than six terms.
 template <typename T>
 struct combine_program {
   struct term {
@@ -19,8 +20,7 @@ struct combine_program {
   };
   int inputs = 0;
   std::vector<std::vector<term>> steps;
-  std::vector<term> outputs;
-  int special = -1;  // index into the table of specialised passes; -1: the general one
+  std::vector<term> outputs;  // coefficient 0: the output is zero
 };
 
 template <typename T>
@@ -40,11 +40,21 @@ struct combine_input {
 };
 
 /// outputs[q] := (combination q of the inputs) + beta_q outputs[q], elementwise over rows × cols.
-/// An output may be the very block of an input (each element is read before it is written); partial overlap is not
-/// allowed. streaming: write with non-temporal stores where beta = 0 and the layout allows it.
+/// Inputs are distinct blocks. An output may be the very block of an input, with the same strides (each element is read
+/// before it is written); partial overlap is not allowed, nor is one block as two outputs. An output that is the very
+/// input it repeats, with beta = 0, costs nothing. streaming: non-temporal stores into those outputs with beta = 0 that
+/// are 64-byte aligned in every column (or row).
 template <typename T>
 void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming);
+
+/// The same by the steps of a given instruction set.
+template <typename T>
+struct step_kernels;
+template <typename T>
+void combine(step_kernels<T> const& kernels, combine_program<T> const& program,
+             std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
+             std::int64_t cols, bool streaming);
 
 /// X := beta X; beta = 0 writes zeros without reading.
 template <typename T>

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which instruction sets the combine steps were compiled for, and which of them this processor runs.
+#include <type_traits>
+
+#include "codelets/cpu/combine_steps.hpp"
+
+namespace heptad::cpu {
+
+#if defined(__x86_64__)
+extern step_kernels<double> const combine_avx512_double;
+extern step_kernels<float> const combine_avx512_float;
+extern step_kernels<double> const combine_avx2_double;
+extern step_kernels<float> const combine_avx2_float;
+#endif
+extern step_kernels<double> const combine_baseline_double;
+extern step_kernels<float> const combine_baseline_float;
+
+template <typename T>
+std::vector<step_kernels<T> const*> const& combine_kernels() {
+  static std::vector<step_kernels<T> const*> const all = [] {
+    if constexpr (std::is_same_v<T, double>) {
+      return std::vector {
+#if defined(__x86_64__)
+        &combine_avx512_double, &combine_avx2_double,
+#endif
+            &combine_baseline_double
+      };
+    } else {
+      return std::vector {
+#if defined(__x86_64__)
+        &combine_avx512_float, &combine_avx2_float,
+#endif
+            &combine_baseline_float
+      };
+    }
+  }();
+  return all;
+}
+
+template <typename T>
+step_kernels<T> const& best_combine_kernels() {
+  static step_kernels<T> const& best = [&]() -> step_kernels<T> const& {
+    for (auto const* kernels : combine_kernels<T>())
+      if (kernels->available()) return *kernels;
+    return *combine_kernels<T>().back();
+  }();
+  return best;
+}
+
+template std::vector<step_kernels<double> const*> const& combine_kernels<double>();
+template std::vector<step_kernels<float> const*> const& combine_kernels<float>();
+template step_kernels<double> const& best_combine_kernels<double>();
+template step_kernels<float> const& best_combine_kernels<float>();
+
+}  // namespace heptad::cpu

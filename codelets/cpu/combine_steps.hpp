@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of a combine pass on one chunk: a few cache lines of every value, resident in L1. One table per instruction
+// set; the plain loop of each is the vector loop with one lane. Coefficients are multiplied in (fused where the
+// processor can): the passes wait for memory, so telling ±1 apart would gain nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heptad::cpu {
+
+/// At most this many terms in a step, the destination's own beta term included.
+inline constexpr int max_step_terms = 7;
+
+/// places[to][e] := Σ_t coefficient[t] · places[from[t]][e] for every e of the chunk. A place may be read and written:
+/// each element is read before it is written.
+template <typename T>
+struct chunk_step {
+  int to = -1;
+  int keep = -1;           // a second destination, in L1, for the later readers of a streamed one
+  bool streaming = false;  // non-temporal stores; `to` is then 64-byte aligned
+  int terms = 0;           // none: zeros
+  int from[max_step_terms] = {};
+  T coefficient[max_step_terms] = {};
+};
+
+template <typename T>
+struct step_kernels {
+  char const* name;     // "avx512", "avx2", "baseline"
+  bool (*available)();  // on this processor
+  void (*run)(chunk_step<T> const& step, T* const* places, std::int64_t count);
+  void (*prefetch)(void const* first, std::int64_t bytes, bool for_writing);
+  void (*fence)();  // orders non-temporal stores before what follows
+};
+
+/// All that are compiled in, best first; the last one runs everywhere.
+template <typename T>
+std::vector<step_kernels<T> const*> const& combine_kernels();
+/// The best one that this processor can run.
+template <typename T>
+step_kernels<T> const& best_combine_kernels();
+
+}  // namespace heptad::cpu

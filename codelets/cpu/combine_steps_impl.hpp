@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps for the instruction set that the including file is compiled for. Everything here has internal linkage, and
+// nothing of the standard library is called, so that no function made of newer instructions can replace a shared one.
+#pragma once
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "codelets/cpu/combine_steps.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64;
+#elif defined(__AVX__)
+constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
+#endif
+
+template <typename T>
+struct vector_of {
+  typedef T aligned __attribute__((vector_size(vector_bytes)));
+  typedef T unaligned __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
+};
+
+template <typename V, typename T>
+inline void stream(T* to, V const& x) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i const&>(x));
+#elif defined(__AVX__)
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i const&>(x));
+#elif defined(__SSE2__)
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i const&>(x));
+#else
+  *reinterpret_cast<V*>(to) = x;
+#endif
+}
+
+/// For writing the line is fetched for ownership, where the instruction set has that.
+inline void prefetch_lines(void const* first, std::int64_t bytes, bool for_writing) {
+  auto const* line = static_cast<char const*>(first);
+  auto const* const last = line + bytes - 1;
+  if (for_writing) {
+    for (; line <= last; line += 64) __builtin_prefetch(line, 1, 3);
+  } else {
+    for (; line <= last; line += 64) __builtin_prefetch(line, 0, 3);
+  }
+}
+
+inline void fence_streams() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+enum class store { ordinary, streamed, streamed_and_kept };
+
+template <typename T, int Terms, store How>
+void run_step(chunk_step<T> const& step, T* const* places, std::int64_t count) {
+  using vector = typename vector_of<T>::aligned;
+  using loose = typename vector_of<T>::unaligned;
+  constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
+  constexpr int slots = Terms == 0 ? 1 : Terms;
+  T const* from[slots] = {};
+  T coefficient[slots] = {};
+  for (int t = 0; t < Terms; ++t) {
+    from[t] = places[step.from[t]];
+    coefficient[t] = step.coefficient[t];
+  }
+  T* const to = places[step.to];
+  T* const keep = How == store::streamed_and_kept ? places[step.keep] : nullptr;
+
+  std::int64_t e = 0;
+  for (; e + lanes <= count; e += lanes) {
+    vector sum = {};
+    if constexpr (Terms > 0) sum = coefficient[0] * *reinterpret_cast<loose const*>(from[0] + e);
+#pragma GCC unroll 8
+    for (int t = 1; t < Terms; ++t) sum = sum + coefficient[t] * *reinterpret_cast<loose const*>(from[t] + e);
+    if constexpr (How == store::ordinary) *reinterpret_cast<loose*>(to + e) = sum;
+    if constexpr (How != store::ordinary) stream(to + e, sum);
+    if constexpr (How == store::streamed_and_kept) *reinterpret_cast<loose*>(keep + e) = sum;
+  }
+  for (; e < count; ++e) {
+    T sum = 0;
+    if constexpr (Terms > 0) sum = coefficient[0] * from[0][e];
+#pragma GCC unroll 8
+    for (int t = 1; t < Terms; ++t) sum = sum + coefficient[t] * from[t][e];
+    to[e] = sum;
+    if constexpr (How == store::streamed_and_kept) keep[e] = sum;
+  }
+}
+
+template <typename T, store How>
+void run_terms(chunk_step<T> const& step, T* const* places, std::int64_t count) {
+  static_assert(max_step_terms == 7);
+  switch (step.terms) {
+    case 0:
+      return run_step<T, 0, How>(step, places, count);
+    case 1:
+      return run_step<T, 1, How>(step, places, count);
+    case 2:
+      return run_step<T, 2, How>(step, places, count);
+    case 3:
+      return run_step<T, 3, How>(step, places, count);
+    case 4:
+      return run_step<T, 4, How>(step, places, count);
+    case 5:
+      return run_step<T, 5, How>(step, places, count);
+    case 6:
+      return run_step<T, 6, How>(step, places, count);
+    default:
+      return run_step<T, 7, How>(step, places, count);
+  }
+}
+
+template <typename T>
+void run_any(chunk_step<T> const& step, T* const* places, std::int64_t count) {
+  if (!step.streaming) return run_terms<T, store::ordinary>(step, places, count);
+  if (step.keep < 0) return run_terms<T, store::streamed>(step, places, count);
+  run_terms<T, store::streamed_and_kept>(step, places, count);
+}
+
+}  // namespace
+}  // namespace heptad::cpu
