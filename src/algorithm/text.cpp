@@ -3,6 +3,7 @@
 // The text may come from anyone: sizes are bounded before anything is allocated, and every error has its line.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -16,8 +17,9 @@
 namespace heptad {
 namespace {
 
-constexpr std::size_t largest_text = std::size_t{1} << 23;  // bytes
-constexpr int largest_side = 16;                            // blocks
+constexpr std::size_t largest_text = std::size_t{1} << 23;    // bytes
+constexpr std::int64_t largest_work = std::int64_t{1} << 28;  // terms of the Brent equations: seconds
+constexpr int largest_side = 16;                              // blocks
 
 [[noreturn]] void fail(std::string const& message) { throw error(status::invalid_argument, message); }
 
@@ -207,6 +209,19 @@ additions_program read_program(lines& in, std::string_view title, char letter, i
   }
 }
 
+/// Dense matrices of a legal size could keep the verification busy for an hour.
+void check_work(algorithm const& x) {
+  auto const nonzeros = [](coefficient_matrix const& matrix, int r) {
+    std::int64_t count = 0;
+    for (int i = 0; i < matrix.rows; ++i) count += matrix(i, r).is_zero() ? 0 : 1;
+    return count;
+  };
+  std::int64_t work = 0;
+  for (int r = 0; r < x.rank(); ++r) work += nonzeros(x.U, r) * nonzeros(x.V, r) * x.W.rows;
+  if (work > largest_work)
+    fail(fmt::format("U and V are too dense to be verified: {} terms, more than {}", work, largest_work));
+}
+
 algorithm read_algorithm(lines& in) {
   algorithm x;
   scanner name = expect_keyword(in, "name");
@@ -229,6 +244,7 @@ algorithm read_algorithm(lines& in) {
   x.U = read_matrix(in, "U", x.m * x.k, rank);
   x.V = read_matrix(in, "V", x.k * x.n, rank);
   x.W = read_matrix(in, "W", x.m * x.n, rank);
+  check_work(x);
   if (in.at_end()) {
     set_plain_programs(x);
     return x;

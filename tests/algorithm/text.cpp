@@ -123,6 +123,16 @@ TEST_CASE("texts that are no algorithm at all are refused") {
     CHECK_THROWS_AS(parse_algorithm(text, "garbage"), error);
 }
 
+TEST_CASE("a legal size that would take too long to verify is refused") {
+  std::string row, text = "name x\nsource y\nblocks 16 16 16\nrank 4096\n";
+  for (int r = 0; r < 4096; ++r) row += "1 ";
+  for (char const* matrix : {"U", "V", "W"}) {
+    text += std::string(matrix) + "\n";
+    for (int i = 0; i < 256; ++i) text += row + "\n";
+  }
+  CHECK_THROWS_WITH(parse_algorithm(text, "w"), Catch::Contains("too dense"));
+}
+
 TEST_CASE("messages quote garbage without control characters and at a bounded length") {
   try {
     parse_algorithm("name x\nsource y\nblocks \x1b[2J" + std::string(100000, 'z'), "garbage");
