@@ -57,7 +57,8 @@ bound_space<T> bind(matrix_view<T> const& X) noexcept {
 template <typename T>
 bound_space<T> bind(buffer const& b, T* base) noexcept {
   bool const rows_contiguous = b.order == orientation::row_major;
-  return {base + b.offset, rows_contiguous ? b.ld : 1, rows_contiguous ? 1 : b.ld};
+  T* const first = base == nullptr ? nullptr : base + b.offset;
+  return {first, rows_contiguous ? b.ld : 1, rows_contiguous ? 1 : b.ld};
 }
 template <typename T>
 bound_space<T> bind(block const& b, std::span<bound_space<T> const> spaces) noexcept {

@@ -13,6 +13,7 @@
 #include <oneapi/tbb/task_group.h>
 
 #include "schedulers/ready_state.hpp"
+#include "schedulers/tbb/happens_before.hpp"
 
 namespace heptad {
 namespace {
@@ -38,10 +39,13 @@ public:
     records_.reserve(g.tasks.size());
   }
 
-  /// Called inside the arena; returns when no runner is left.
+  /// Called inside the arena; returns when no runner is left. Meanwhile this thread runs nothing but runners of this
+  /// call: other tasks of the caller could wait for what the caller holds.
   void run() {
-    recruit(missing_runners());
-    group_.wait();
+    tbb::this_task_arena::isolate([this] {
+      recruit(missing_runners());
+      group_.wait();
+    });
   }
 
   /// The records of all tasks in order of their end. Throws when the run was stopped.
@@ -56,12 +60,6 @@ public:
   }
 
 private:
-  /// A TBB task. Reads nothing but its pointer before it holds the mutex, which orders it after all that it depends on.
-  struct runner {
-    tbb_call* call;
-    void operator()() const { call->work(); }
-  };
-
   /// The body of one runner: tasks until none is ready.
   void work() {
     int lane = none;
@@ -111,7 +109,8 @@ private:
   }
 
   void recruit(int count) {
-    for (int i = 0; i < count; ++i) group_.run(runner{this});
+    happens_before(this);
+    for (int i = 0; i < count; ++i) group_.run(tbb_entry<tbb_call, &tbb_call::work>{this});
   }
 
   /// Under the mutex. There is always a free one: no more runners than lanes.
@@ -165,7 +164,9 @@ run_result run_tbb(graph const& g, dependencies const& d, executor const& work, 
   if (!g.tasks.empty()) {
     int const lanes = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(result.workers), g.tasks.size()));
     tbb_call call(g, d, work, lease_scratch(work.scratch_bytes(), lanes, scratch), start, tbb::task::current_context());
-    arena.execute([&call] { tbb::this_task_arena::isolate([&call] { call.run(); }); });
+    happens_before(&call);
+    arena.execute(tbb_entry<tbb_call, &tbb_call::run>{&call});
+    happens_after(&call);
     result.records = call.take_records();
   }
   result.seconds = std::chrono::duration<double>(clock::now() - start).count();

@@ -234,6 +234,7 @@ TEST_CASE("the caller's rounding mode holds in every task") {
     linger(spin);
   });
   tbb::task_arena arena(4);
+  arena.initialize();  // takes the rounding mode of this moment for the tasks that bring none
   std::fesetround(FE_UPWARD);
   run_tbb(x.graph, x.dependencies, work, arena, 4, no_scratch);
   std::fesetround(FE_TONEAREST);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole products: the graphs of many plans, run by the executor under each scheduler. Integer matrices make the result
+// exact, whatever the algorithm and the order, so it must equal a triple loop in long double; matrices of any numbers
+// show that a fixed order gives the same bits.
+#include <oneapi/tbb/global_control.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <new>
+
+#include "schedulers/sequential/sequential.hpp"
+#include "schedulers/tbb/tbb_scheduler.hpp"
+#include "src/plan/profile.hpp"
+#include "tasks/gemm_graph.hpp"
+#include "tests/schedulers/hand_made.hpp"
+#include "tests/tasks/plans.hpp"
+
+namespace tbb = oneapi::tbb;
+using namespace heptad;
+using namespace heptad::test;
+
+namespace {
+
+/// 64-byte aligned memory in which every float and double is NaN: nothing may be read before it is written.
+struct aligned_memory {
+  explicit aligned_memory(std::size_t bytes) : data(static_cast<std::byte*>(::operator new(bytes, alignment))) {
+    std::memset(data, 0xff, bytes);
+  }
+  ~aligned_memory() { ::operator delete(data, alignment); }
+  aligned_memory(aligned_memory const&) = delete;
+  aligned_memory& operator=(aligned_memory const&) = delete;
+  static constexpr std::align_val_t alignment{64};
+  std::byte* data;
+};
+
+/// A matrix with a leading dimension three larger than needed.
+template <typename T>
+struct test_matrix {
+  test_matrix(std::int64_t rows, std::int64_t cols, bool rows_contiguous)
+      : storage(static_cast<std::size_t>((rows + 3) * (cols + 3))),
+        view(rows_contiguous ? row_major(storage.data(), rows, cols, cols + 3)
+                             : column_major(storage.data(), rows, cols, rows + 3)) {}
+  [[nodiscard]] T& operator()(std::int64_t i, std::int64_t j) {
+    return view.data[i * view.row_stride + j * view.col_stride];
+  }
+  void fill(numbers& random, bool integers) {
+    for (T& x : storage) x = static_cast<T>(integers ? random.below(5) - 2 : random.below(1 << 20) * 0x1p-19 - 1);
+  }
+  std::vector<T> storage;
+  matrix_view<T> view;
+};
+
+template <typename T>
+struct product_case {
+  product_case(plan const& p, bool integers, T a, T b)
+      : how(p),
+        A(p.shape.m, p.shape.k, p.shape.a_row_major),
+        B(p.shape.k, p.shape.n, p.shape.b_row_major),
+        C(p.shape.m, p.shape.n, false),
+        work(build_gemm_graph(p, default_profile())),
+        alpha(a),
+        beta(p.shape.beta_zero ? T(0) : b) {
+    numbers random(17);
+    A.fill(random, integers);
+    B.fill(random, integers);
+    C.fill(random, integers);
+    if (beta == T(0)) {
+      for (std::int64_t j = 0; j < p.shape.n; ++j) {
+        for (std::int64_t i = 0; i < p.shape.m; ++i) C(i, j) = std::numeric_limits<T>::quiet_NaN();
+      }
+    }
+  }
+
+  /// C's storage, its padding with it, after `run` has run the graph on a copy of C.
+  template <typename Run>
+  std::vector<T> result(Run const& run) {
+    test_matrix<T> out = C;
+    out.view.data = out.storage.data();
+    aligned_memory workspace(static_cast<std::size_t>(work.workspace_elements) * sizeof(T));
+    T* const elements = reinterpret_cast<T*>(workspace.data);
+    run(*make_executor<T>(work, how, {alpha, A.view, B.view, beta, out.view}, elements));
+    return out.storage;
+  }
+  std::vector<T> sequential() {
+    return result([&](executor const& e) {
+      aligned_memory scratch(e.scratch_bytes());
+      run_sequential(work, e, scratch.data);
+    });
+  }
+  std::vector<T> parallel(int workers, bool ordered) {
+    return result([&](executor const& e) {
+      std::map<int, aligned_memory> scratch;
+      tbb::task_arena arena(workers);
+      run_tbb(work, derive_dependencies(work, ordered), e, arena, workers,
+              [&](int w, std::size_t bytes) { return scratch.try_emplace(w, bytes).first->second.data; });
+    });
+  }
+  std::vector<T> by_definition() {
+    test_matrix<T> out = C;
+    out.view.data = out.storage.data();
+    for (std::int64_t i = 0; i < how.shape.m; ++i) {
+      for (std::int64_t j = 0; j < how.shape.n; ++j) {
+        long double sum = 0;
+        for (std::int64_t p = 0; p < how.shape.k; ++p) sum += static_cast<long double>(A(i, p)) * B(p, j);
+        sum *= alpha;
+        if (beta != T(0)) sum += static_cast<long double>(beta) * out(i, j);
+        out(i, j) = static_cast<T>(sum);
+      }
+    }
+    return out.storage;
+  }
+
+  plan how;
+  test_matrix<T> A, B, C;
+  graph work;
+  T alpha, beta;
+};
+
+template <typename T>
+bool same_bits(std::vector<T> const& x, std::vector<T> const& y) {
+  return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+
+template <typename T>
+void check_integers(plan const& p) {
+  product_case<T> x(p, true, T(-2), T(3));
+  std::vector<T> const expected = x.by_definition();
+  CHECK(x.sequential() == expected);
+  CHECK(x.parallel(1, false) == expected);
+  CHECK(x.parallel(4, false) == expected);
+  CHECK(x.parallel(4, true) == expected);
+}
+
+template <typename T>
+void check_same_bits(plan const& p) {
+  product_case<T> x(p, false, T(0.75), T(-1.25));
+  std::vector<T> const expected = x.sequential();
+  for (int workers = 1; workers <= 8; ++workers) {
+    CAPTURE(workers);
+    CHECK(same_bits(x.parallel(workers, true), expected));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("products of random plans equal the triple loop, sequentially and on TBB, ordered and not") {
+  tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, 8);
+  std::mt19937 random(23);
+  for (int i = 0; i < 60; ++i) {
+    plan const p = random_plan(random);
+    INFO(describe(p));
+    if (p.type == element_type::f64) check_integers<double>(p);
+    else check_integers<float>(p);
+  }
+}
+
+TEST_CASE("with ordered dependencies the bits are those of the sequential run, for 1 to 8 workers") {
+  tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, 8);
+  std::mt19937 random(29);
+  for (int i = 0; i < 25; ++i) {
+    plan const p = random_plan(random);
+    INFO(describe(p));
+    if (p.type == element_type::f64) check_same_bits<double>(p);
+    else check_same_bits<float>(p);
+  }
+}
+
+TEST_CASE("larger products of task, explicit and fused levels equal the triple loop") {
+  tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, 8);
+  for (bool const beta_zero : {false, true}) {
+    for (bool const gathered : {false, true}) {
+      plan p = test::make_plan("TEF", "winograd", 131, 150, 141, beta_zero);
+      p.product_buffer = gathered;
+      p.workers = 4;
+      p.slots = 2;
+      INFO(describe(p));
+      check_integers<double>(p);
+      check_same_bits<double>(p);
+    }
+  }
+}
+
+TEST_CASE("a kernel set that does not exist is an error that names it") {
+  plan p = test::make_plan("F", "strassen", 8, 8, 8, true);
+  graph const work = build_gemm_graph(p, default_profile());
+  p.kernel = "abacus";
+  CHECK_THROWS_WITH(make_executor<double>(work, p, {}, nullptr), Catch::Contains("\"abacus\""));
+}
