@@ -78,7 +78,7 @@ public:
       scale_step const step{whole.c};
       g_.tasks.push_back({"scale C", step, {{step.where, access_mode::write}}, cost_of(step, g_, machine_)});
     } else if (how_.levels.empty()) {
-      strips("product", whole, std::max<std::int64_t>(how_.strips, how_.workers));
+      classical_strips("product", whole, std::max<std::int64_t>(how_.strips, how_.workers));
     } else {
       core();
       fringes();
@@ -150,26 +150,35 @@ private:
   void fringes() {
     std::int64_t const m = how_.core_m, n = how_.core_n, k = how_.core_k;
     std::int64_t const pieces = how_.workers > 1 ? 2 * how_.workers : 1;
-    if (m < g_.m) strips("fringe of m", part(m, 0, g_.m - m, g_.n, g_.k), pieces);
-    if (n < g_.n) strips("fringe of n", part(0, n, m, g_.n - n, g_.k), pieces);
+    if (m < g_.m) classical_strips("fringe of m", part(m, 0, g_.m - m, g_.n, g_.k), pieces);
+    if (n < g_.n) classical_strips("fringe of n", part(0, n, m, g_.n - n, g_.k), pieces);
     if (k < g_.k) {
       node v = part(0, 0, m, n, g_.k);
       v.a = v.a.sub(0, k, m, g_.k - k);
       v.b = v.b.sub(k, 0, g_.k - k, n);
       v.how = update::accumulate;
-      strips("fringe of k", v, pieces);
+      classical_strips("fringe of k", v, pieces);
     }
   }
 
-  /// Tasks for strips of C along its longer side, in multiples of unit_m, unit_n.
-  void strips(std::string const& name, node const& v, std::int64_t pieces, std::int64_t unit_m = 1,
-              std::int64_t unit_n = 1, serial_levels const& levels = {}) {
-    bool const by_columns = v.c.cols >= v.c.rows;
-    std::int64_t const extent = by_columns ? v.c.cols : v.c.rows;
+  /// Classical products for strips of C along its longer side, at most `pieces`.
+  void classical_strips(std::string const& name, node const& v, std::int64_t pieces) {
     double const flops =
         2.0 * static_cast<double>(v.c.rows) * static_cast<double>(v.c.cols) * static_cast<double>(v.a.cols);
-    pieces = std::min(pieces, static_cast<std::int64_t>(flops / least_strip_flops));
-    auto const boundaries = cut(extent, pieces, strip_unit(extent, pieces, by_columns ? unit_n : unit_m));
+    pieces = std::clamp<std::int64_t>(static_cast<std::int64_t>(flops / least_strip_flops), 1, pieces);
+    std::int64_t const extent = std::max(v.c.rows, v.c.cols);
+    // Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the strips.
+    std::int64_t unit = 1;
+    for (std::int64_t tile : {8, 48})
+      if (extent >= 32 * tile * pieces) unit = tile;
+    strips(name, v, pieces, unit, unit, {});
+  }
+
+  /// Tasks for strips of C along its longer side (columns when it is square), in multiples of unit_m or unit_n.
+  void strips(std::string const& name, node const& v, std::int64_t pieces, std::int64_t unit_m, std::int64_t unit_n,
+              serial_levels const& levels) {
+    bool const by_columns = v.c.cols >= v.c.rows;
+    auto const boundaries = cut(by_columns ? v.c.cols : v.c.rows, pieces, by_columns ? unit_n : unit_m);
     for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
       std::int64_t const begin = boundaries[i], size = boundaries[i + 1] - begin;
       node strip = v;
@@ -182,13 +191,6 @@ private:
       }
       add_product(name + piece_name(i, boundaries), strip, levels);
     }
-  }
-
-  /// Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the strips.
-  static std::int64_t strip_unit(std::int64_t extent, std::int64_t pieces, std::int64_t unit) {
-    for (std::int64_t tiles : {48, 8})
-      if (extent >= 32 * pieces * tiles * unit) return tiles * unit;
-    return unit;
   }
 
   [[nodiscard]] std::int64_t tiles_of(combine_step const& pass) const {

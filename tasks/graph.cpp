@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -35,9 +36,30 @@ struct space_history {
   std::vector<touch> writes, reads, accumulates;
 };
 
+/// The tasks that a task comes after, as far as they are among the last few thousand before it: enough to see that an
+/// edge is implied by others, in memory that grows with the tasks only.
+class recent_ancestors {
+public:
+  explicit recent_ancestors(int task) : word_(task / 64) {}
+
+  [[nodiscard]] bool contains(int p) const {
+    return p / 64 > word_ - words && (bits_[p / 64 % words] >> (p % 64) & 1) != 0;
+  }
+  void add(int p, recent_ancestors const& of_p) {
+    for (int w = std::max(0, word_ - words + 1); w <= of_p.word_; ++w) bits_[w % words] |= of_p.bits_[w % words];
+    if (p / 64 > word_ - words) bits_[p / 64 % words] |= std::uint64_t{1} << (p % 64);
+  }
+
+private:
+  static constexpr int words = 64;
+  int word_;                                 // the newest of the window
+  std::array<std::uint64_t, words> bits_{};  // a ring
+};
+
 class derivation {
 public:
-  derivation(std::size_t tasks, bool ordered) : ordered_(ordered), predecessors_(tasks), seen_(tasks, -1) {
+  derivation(std::size_t tasks, bool ordered) : ordered_(ordered) {
+    ancestors_.reserve(tasks);
     result_.successors.resize(tasks);
     result_.predecessors.resize(tasks);
     result_.exclusions.resize(tasks);
@@ -66,7 +88,7 @@ public:
 private:
   void wait_for(int t, block const& where, std::vector<touch> const& list) {
     for (touch const& old : list)
-      if (old.task != t && old.where.overlaps(where)) predecessors_[t].push_back(old.task);
+      if (old.task != t && old.where.overlaps(where)) predecessors_.push_back(old.task);
   }
 
   void read(int t, block const& where, space_history& space) {
@@ -113,20 +135,23 @@ private:
 
   /// Leaves out a predecessor that another predecessor waits for anyway.
   void add_edges(int t) {
-    auto& direct = predecessors_[t];
-    std::ranges::sort(direct);
+    auto& direct = predecessors_;
+    std::ranges::sort(direct, std::greater<>());
     direct.erase(std::ranges::unique(direct).begin(), direct.end());
-    for (int p : direct)
-      for (int implied : predecessors_[p]) seen_[implied] = t;
-    std::erase_if(direct, [&](int p) { return seen_[p] == t; });
-    for (int p : direct) result_.successors[p].push_back(t);
-    result_.predecessors[t] = static_cast<int>(direct.size());
+    ancestors_.emplace_back(t);
+    for (int p : direct) {
+      if (ancestors_[t].contains(p)) continue;
+      ancestors_[t].add(p, ancestors_[p]);
+      result_.successors[p].push_back(t);
+      ++result_.predecessors[t];
+    }
+    direct.clear();
   }
 
   bool const ordered_;
   dependencies result_;
-  std::vector<std::vector<int>> predecessors_;
-  std::vector<int> seen_;
+  std::vector<int> predecessors_;  // of the task being added, with repetitions
+  std::vector<recent_ancestors> ancestors_;
   std::vector<space_history> spaces_;
   std::map<std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t>, int> origins_;
   std::map<std::pair<int, int>, int> locks_;
