@@ -62,11 +62,12 @@ TEST_CASE("without its inputs but one a program is a copy of it, and without any
 }
 
 TEST_CASE("terms that cancel when inputs go leave nothing behind") {
-  // u = x0 + x1, v = u - x0 = x1
-  additions_program const program{2, {{{0, 1}, {1, 1}}, {{2, 1}, {0, -1}}}, {{3, 1}, {2, 1}}};
-  additions_program const rest = without_inputs(program, {true, false});
+  // u = x0 + x1, v = u - x0 = x1, w = u - x0 + x2 = x1 + x2
+  additions_program const program{
+      3, {{{0, 1}, {1, 1}}, {{3, 1}, {0, -1}}, {{3, 1}, {0, -1}, {2, 1}}}, {{4, 1}, {3, 1}, {5, 1}}};
+  additions_program const rest = without_inputs(program, {true, false, true});
   CHECK(rest.steps.empty());
-  CHECK(run(rest, {5}) == std::vector<std::int64_t>{0, 5});
+  CHECK(run(rest, {5, 6}) == std::vector<std::int64_t>{0, 5, 6});
 }
 
 TEST_CASE("with_outputs forms only what is asked, in that order") {

@@ -55,10 +55,12 @@ TEST_CASE("an algorithm whose matrices do not fit its shape is refused") {
   CHECK_THROWS_WITH(verify(algorithm{}), Catch::Contains("is not a shape"));
 }
 
-TEST_CASE("the stability factor is Higham's 12 for Strassen and 18 for Winograd") {
+TEST_CASE("the stability factor is the largest over the outputs: Higham's 12 for Strassen and 18 for Winograd") {
   CHECK(stability_factor(*find_algorithm("classical")) == 1);
   CHECK(stability_factor(*find_algorithm("strassen")) == 12);
   CHECK(stability_factor(*find_algorithm("winograd")) == 18);
+  // C(1,3) has the most: 3·2 + 3·2 + 3·3 + 4·2 + 1·1 + 1·2 + 2·1 + 4·1 of M1, M2, M4, M7, M8, M11, M12, M15.
+  CHECK(stability_factor(*find_algorithm("huang323")) == 38);
 }
 
 TEST_CASE("the stability factors of levels multiply") {
