@@ -137,15 +137,17 @@ TEMPLATE_TEST_CASE("product is right for sizes around the blocks of every kernel
 
 TEMPLATE_TEST_CASE("product is right over several blocks of rows, columns and depth", "[product]", float, double) {
   using T = TestType;
-  std::vector<std::pair<T, T>> const updates{{T(1), T(0)}, {T(-1), T(0.5)}};
-  for (auto const& [m, n, k] : {std::array<std::int64_t, 3>{27, 19, 1037},
-                                {61, 37, 513},
-                                {525, 30, 700},
-                                {9, 4111, 530},
-                                {1003, 11, 33},
-                                {24, 8, 2048},
-                                {241, 4099, 3}})
-    expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {1}, .c = updates, .before = 1});
+  for (heptad::cpu::kernel_set<T> const* kernels : heptad::cpu::kernel_sets<T>()) {
+    if (!kernels->available()) continue;
+    auto const [mr, nr, mc, kc, nc] = kernels->blocks();
+    std::int64_t const shapes[][3] = {{mr + 3, nr + 1, 3 * kc + 5}, {mc, nr, 2 * kc},          {2 * mc + 3, 2 * nr, kc},
+                                      {mr, 2 * nc + 3, 5},          {mc + 13, 30, 2 * kc + 1}, {9, nc + 13, kc + 1},
+                                      {4 * mc + 1, 11, 33}};
+    for (auto const& [m, n, k] : shapes) {
+      experiment<T> e({.m = m, .n = n, .k = k, .a = {1, -1}, .c = {{1, 0}, {-1, T(0.5)}}, .before = 1});
+      for (variant how : {variant::abc, variant::ab}) e.run(*kernels, how);
+    }
+  }
 }
 
 TEMPLATE_TEST_CASE("product reads and writes every orientation", "[product]", float, double) {
