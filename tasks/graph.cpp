@@ -75,6 +75,7 @@ public:
       else write(t, a.where, space);
     }
     add_edges(t);
+    share_locks(t);
   }
 
   dependencies finish() && {
@@ -86,6 +87,11 @@ public:
   }
 
 private:
+  /// An accumulate of the task being added on a block (origin) that overlaps one of an older task.
+  struct meeting {
+    int task, its_origin, origin;
+  };
+
   void wait_for(int t, block const& where, std::vector<touch> const& list) {
     for (touch const& old : list)
       if (old.task != t && old.where.overlaps(where)) predecessors_.push_back(old.task);
@@ -116,7 +122,7 @@ private:
     wait_for(t, where, space.reads);
     int const origin = origin_of(where);
     for (touch const& old : space.accumulates)
-      if (old.task != t && old.where.overlaps(where)) share_lock(old, {where, t, origin});
+      if (old.task != t && old.where.overlaps(where)) commuting_.push_back({old.task, old.origin, origin});
     space.accumulates.push_back({where, t, origin});
   }
 
@@ -125,12 +131,17 @@ private:
     return origins_.try_emplace(key, static_cast<int>(origins_.size())).first->second;
   }
 
-  /// One lock for each pair of overlapping blocks: tasks that meet nowhere never exclude each other.
-  void share_lock(touch const& x, touch const& y) {
-    auto const [lock, fresh] = locks_.try_emplace(std::minmax(x.origin, y.origin), result_.locks);
-    if (fresh) ++result_.locks;
-    result_.exclusions[x.task].push_back(lock->second);
-    result_.exclusions[y.task].push_back(lock->second);
+  /// One lock for each pair of overlapping blocks: tasks that meet nowhere never exclude each other. Tasks that are
+  /// ordered anyway need none.
+  void share_locks(int t) {
+    for (meeting const& m : commuting_) {
+      if (ancestors_[t].contains(m.task)) continue;
+      auto const [lock, fresh] = locks_.try_emplace(std::minmax(m.its_origin, m.origin), result_.locks);
+      if (fresh) ++result_.locks;
+      result_.exclusions[m.task].push_back(lock->second);
+      result_.exclusions[t].push_back(lock->second);
+    }
+    commuting_.clear();
   }
 
   /// Leaves out a predecessor that another predecessor waits for anyway.
@@ -152,6 +163,7 @@ private:
   dependencies result_;
   std::vector<int> predecessors_;  // of the task being added, with repetitions
   std::vector<recent_ancestors> ancestors_;
+  std::vector<meeting> commuting_;  // of the task being added
   std::vector<space_history> spaces_;
   std::map<std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t>, int> origins_;
   std::map<std::pair<int, int>, int> locks_;
