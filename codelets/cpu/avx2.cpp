@@ -2,6 +2,7 @@
 // Kernel set "avx2": tiles of 12×4 doubles and 24×4 floats in 12 of the 16 vector registers.
 #include <immintrin.h>
 
+#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
 
@@ -67,17 +68,13 @@ bool available() { return __builtin_cpu_supports("avx2") && __builtin_cpu_suppor
 
 kernel_set<double> const avx2_kernels_f64{"avx2",
                                           available,
-                                          [] {
-                                            return blocking{12, 4, 96, 256, 4096};
-                                          },
+                                          [] { return blocks_for_caches(12, 4, sizeof(double)); },
                                           simd_kernels<avx2_f64>::pack_a,
                                           simd_kernels<avx2_f64>::pack_b,
                                           simd_kernels<avx2_f64>::macro};
 kernel_set<float> const avx2_kernels_f32{"avx2",
                                          available,
-                                         [] {
-                                           return blocking{24, 4, 192, 256, 4096};
-                                         },
+                                         [] { return blocks_for_caches(24, 4, sizeof(float)); },
                                          simd_kernels<avx2_f32>::pack_a,
                                          simd_kernels<avx2_f32>::pack_b,
                                          simd_kernels<avx2_f32>::macro};

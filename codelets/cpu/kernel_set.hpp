@@ -27,6 +27,7 @@ struct term {
 struct blocking {
   int mr = 0, nr = 0;
   int mc = 0, kc = 0, nc = 0;
+  int short_mc = 0, short_kc = 0, short_nc = 0;  // when all rows of A fit one block, which then stays in L2
 };
 
 struct source_stream;  // lines of the next source block, prefetched in the background

@@ -19,6 +19,10 @@ std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t gr
 }
 
 // How the problem is cut, and where the pieces lie in the scratch (in elements).
+//
+// Long A (many row blocks): a k-block of B is packed whole, then each block of A is packed and multiplied by it.
+// Short A (all rows fit one block): A is packed once a k-block and stays in L2, and B comes in groups of a few columns,
+// so that no packing step is longer than the multiplication that can hide its memory traffic.
 struct layout {
   std::int64_t mc, kc, nc;
   std::int64_t packed_a, packed_b, buffer, total;
@@ -31,14 +35,15 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   constexpr std::int64_t slack = 4096 / sizeof(T) + 64 / sizeof(T);
   blocking const b = kernels.blocks();
   layout l{};
-  l.kc = balanced(k, b.kc, 16);
-  l.mc = balanced(m, std::max(b.mc / b.mr, 1) * b.mr, b.mr);
-  l.nc = balanced(n, std::max(b.nc / b.nr, 1) * b.nr, b.nr);
+  bool const short_a = m <= b.short_mc;
+  l.kc = balanced(k, short_a ? b.short_kc : b.kc, 16);
+  l.mc = short_a ? round_up(m, b.mr) : balanced(m, std::max(b.mc / b.mr, 1) * b.mr, b.mr);
+  l.nc = balanced(n, std::max((short_a ? b.short_nc : b.nc) / b.nr, 1) * b.nr, b.nr);
   l.packed_a = 0;
   l.packed_b = l.packed_a + l.mc * l.kc + slack;
   l.buffer = l.packed_b + l.nc * l.kc + slack;
   bool const gathers = how == variant::ab && k > l.kc;
-  l.total = l.buffer + (gathers ? round_up(m, l.mc) * l.nc + slack : 0);
+  l.total = l.buffer + (gathers ? round_up(m, l.mc) * round_up(n, l.nc) + slack : 0);
   return l;
 }
 
@@ -52,6 +57,50 @@ void stream_part(source_stream& stream, std::span<term<T> const> terms, std::int
     if (rs == 1) stream.add(first, rows * bytes, cs * bytes, cols);
     else if (cs == 1) stream.add(first, cols * bytes, rs * bytes, rows);
   }
+}
+
+// One macro-kernel call of a product, and the one after it.
+template <typename T>
+struct position {
+  product_call<T> const* call;
+  std::int64_t pc, jc, ic;
+
+  void next(layout const& l) {
+    if ((ic += l.mc) < call->m) return;
+    ic = 0;
+    if ((jc += l.nc) < call->n) return;
+    jc = 0;
+    if ((pc += l.kc) < call->k) return;
+    pc = 0;
+    call = call->next;
+  }
+};
+
+// What will be packed after the macro-kernel at `here`: the next group of B, the next block of A; when A is short, the
+// slice of the next k-block's A that falls to this group.
+template <typename T>
+void stream_next(source_stream& stream, position<T> here, layout const& l) {
+  position<T> after = here;
+  after.next(l);
+  auto add_b = [&](position<T> const& p) {
+    stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, p.jc, std::min(l.kc, p.call->k - p.pc),
+                   std::min(l.nc, p.call->n - p.jc));
+  };
+  bool const short_a = l.mc >= here.call->m;
+  if (after.call && (after.jc != here.jc || after.pc != here.pc || after.call != here.call)) add_b(after);
+  if (!short_a) {
+    if (after.call)
+      stream_part<T>(stream, after.call->a, after.call->a_rs, after.call->a_cs, after.ic, after.pc,
+                     std::min(l.mc, after.call->m - after.ic), std::min(l.kc, after.call->k - after.pc));
+    return;
+  }
+  product_call<T> const* call = here.pc + l.kc < here.call->k ? here.call : here.call->next;
+  if (!call) return;
+  std::int64_t const pc = call == here.call ? here.pc + l.kc : 0;
+  std::int64_t const depth = std::min(l.kc, call->k - pc);
+  std::int64_t const groups = (here.call->n + l.nc - 1) / l.nc, group = here.jc / l.nc;
+  std::int64_t const first = depth * group / groups, end = depth * (group + 1) / groups;
+  stream_part<T>(stream, call->a, call->a_rs, call->a_cs, 0, pc + first, std::min(l.mc, call->m), end - first);
 }
 
 template <typename T>
@@ -76,8 +125,8 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   if (call.m <= 0 || call.n <= 0) return;
   if (call.k <= 0) return scale_destinations(call);
 
-  constexpr int most_destinations = 64;
-  destination<T> targets[most_destinations];
+  constexpr int most_terms = 64;
+  destination<T> targets[most_terms];
   int const count = static_cast<int>(call.c.size());
 
   layout const l = lay_out(kernels, call.m, call.n, call.k, how);
@@ -85,44 +134,37 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   T* const packed_a = base + l.packed_a;
   T* const packed_b = base + l.packed_b;
 
-  for (std::int64_t jc = 0; jc < call.n; jc += l.nc) {
-    int const cols = static_cast<int>(std::min(l.nc, call.n - jc));
-    for (std::int64_t pc = 0; pc < call.k; pc += l.kc) {
-      int const depth = static_cast<int>(std::min(l.kc, call.k - pc));
-      bool const first = pc == 0, last = pc + l.kc >= call.k;
-      term<T> b[most_destinations];
-      for (std::size_t q = 0; q < call.b.size(); ++q)
-        b[q] = {call.b[q].data + pc * call.b_rs + jc * call.b_cs, call.b[q].coefficient};
-      kernels.pack_b(b, static_cast<int>(call.b.size()), call.b_rs, call.b_cs, depth, cols, packed_b);
+  for (std::int64_t pc = 0; pc < call.k; pc += l.kc) {
+    int const depth = static_cast<int>(std::min(l.kc, call.k - pc));
+    bool const first = pc == 0, last = pc + l.kc >= call.k;
+    gather mode = gather::direct;
+    if (how == variant::ab && !(first && last)) mode = first ? gather::set : last ? gather::finish : gather::add;
 
-      gather mode = gather::direct;
-      if (how == variant::ab && !(first && last)) mode = first ? gather::set : last ? gather::finish : gather::add;
+    for (std::int64_t jc = 0; jc < call.n; jc += l.nc) {
+      int const cols = static_cast<int>(std::min(l.nc, call.n - jc));
+      term<T> sum[most_terms];
+      auto at = [&](std::span<term<T> const> terms, std::int64_t offset) {
+        std::transform(terms.begin(), terms.end(), sum, [&](term<T> t) {
+          return term<T>{t.data + offset, t.coefficient};
+        });
+        return static_cast<int>(terms.size());
+      };
+      kernels.pack_b(sum, at(call.b, pc * call.b_rs + jc * call.b_cs), call.b_rs, call.b_cs, depth, cols, packed_b);
+
       for (std::int64_t ic = 0; ic < call.m; ic += l.mc) {
         int const rows = static_cast<int>(std::min(l.mc, call.m - ic));
-        term<T> a[most_destinations];
-        for (std::size_t q = 0; q < call.a.size(); ++q)
-          a[q] = {call.a[q].data + ic * call.a_rs + pc * call.a_cs, call.a[q].coefficient};
-        kernels.pack_a(a, static_cast<int>(call.a.size()), call.a_rs, call.a_cs, rows, depth, packed_a);
-
+        if (jc == 0 || l.mc < call.m)  // a short A is still there
+          kernels.pack_a(sum, at(call.a, ic * call.a_rs + pc * call.a_cs), call.a_rs, call.a_cs, rows, depth, packed_a);
         for (int q = 0; q < count; ++q) {
           destination<T> const& d = call.c[q];
           bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left
           targets[q] = {d.data + ic * call.c_rs + jc * call.c_cs, d.coefficient, scaled ? d.beta : T(1)};
         }
-
         source_stream stream;
-        if (ic + l.mc < call.m) {
-          stream_part<T>(stream, call.a, call.a_rs, call.a_cs, ic + l.mc, pc, std::min(l.mc, call.m - ic - l.mc),
-                         depth);
-        } else if (!last) {
-          stream_part<T>(stream, call.b, call.b_rs, call.b_cs, pc + l.kc, jc, std::min(l.kc, call.k - pc - l.kc), cols);
-        } else if (jc + l.nc >= call.n && call.next) {
-          product_call<T> const& next = *call.next;
-          stream_part<T>(stream, next.b, next.b_rs, next.b_cs, 0, 0, std::min(l.kc, next.k), std::min(l.nc, next.n));
-          stream_part<T>(stream, next.a, next.a_rs, next.a_cs, 0, 0, std::min(l.mc, next.m), std::min(l.kc, next.k));
-        }
-        kernels.macro({rows, cols, depth, packed_a, packed_b, mode, base + l.buffer + ic * l.nc, targets, count,
-                       call.c_rs, call.c_cs, stream.lines() > 0 ? &stream : nullptr});
+        stream_next<T>(stream, {&call, pc, jc, ic}, l);
+        T* const gathered = base + l.buffer + jc * round_up(call.m, l.mc) + ic * round_up(cols, kernels.blocks().nr);
+        kernels.macro({rows, cols, depth, packed_a, packed_b, mode, gathered, targets, count, call.c_rs, call.c_cs,
+                       stream.lines() > 0 ? &stream : nullptr});
       }
     }
   }
