@@ -51,10 +51,10 @@ struct chunk_cursor {
   }
 };
 
-/// Chunks must divide the columns into equal parts as far as possible and leave all values of a chunk in half of L1.
+/// The values of a chunk, and what is prefetched ahead of it, must fit in L1 together; longer runs gain nothing.
 template <typename T>
 std::int64_t chunk_elements(std::size_t places) {
-  constexpr std::int64_t most_lines = 16, fewest_lines = 4, budget = 24 * 1024 / line_bytes;
+  constexpr std::int64_t most_lines = 16, fewest_lines = 4, budget = 12 * 1024 / line_bytes;
   std::int64_t const lines = std::clamp(budget / static_cast<std::int64_t>(places + 1), fewest_lines, most_lines);
   return lines * line_bytes / static_cast<std::int64_t>(sizeof(T));
 }
