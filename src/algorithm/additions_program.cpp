@@ -74,8 +74,8 @@ additions_program substituted(additions_program const& program, std::vector<line
 }
 
 std::vector<linear_term> same_inputs(int inputs) {
-  std::vector<linear_term> become;
-  for (int i = 0; i < inputs; ++i) become.push_back({i, 1});
+  std::vector<linear_term> become(inputs);
+  for (int i = 0; i < inputs; ++i) become[i].value = i;
   return become;
 }
 
@@ -131,6 +131,7 @@ additions_program without_inputs(additions_program const& program, std::vector<b
     throw error(status::invalid_argument,
                 fmt::format("keep has {} entries, not one for each of {} inputs", keep.size(), program.inputs));
   std::vector<linear_term> become;
+  become.reserve(keep.size());
   int kept = 0;
   for (bool const k : keep) become.push_back(k ? linear_term{kept++, 1} : zero);
   return substituted(program, std::move(become), kept);

@@ -58,8 +58,8 @@ std::vector<weighted_product> in_row(coefficient_matrix const& matrix, int row,
 
 /// Σ_r u_r v_r w_r = 1 where A(i,i') B(j,j') is a term of C(p,p'), i.e. i' = j, i = p, j' = p'; else 0 (Brent 1970).
 void check_brent(algorithm const& x) {
-  std::vector<weighted_product> all;
-  for (int r = 0; r < x.rank(); ++r) all.push_back({r, 1});
+  std::vector<weighted_product> all(x.rank(), {0, 1});
+  for (int r = 0; r < x.rank(); ++r) all[r].r = r;
   for (int a = 0; a < x.m * x.k; ++a) {
     std::vector<weighted_product> const with_a = in_row(x.U, a, all);
     for (int b = 0; b < x.k * x.n; ++b) {
