@@ -10,12 +10,37 @@ level_kind kind_of(char letter) {
   return letter == 'T' ? level_kind::task : letter == 'E' ? level_kind::explicit_passes : level_kind::fused;
 }
 
-/// The built-in ones, and a composed one that has no shared subexpressions.
+/// The classical ⟨1,2,2;4⟩ in another basis: C_j = a1 (b1j − b2j) + (a1 + a2) b2j. Two products share each sum of A.
+algorithm sheared() {
+  algorithm x;
+  x.name = "sheared";
+  x.m = 1, x.k = 2, x.n = 2;
+  x.U = {2,
+         4,
+         {1, 1, 1, 1,  //
+          0, 0, 1, 1}};
+  x.V = {4,
+         4,
+         {1, 0, 0, 0,   //
+          0, 1, 0, 0,   //
+          -1, 0, 1, 0,  //
+          0, -1, 0, 1}};
+  x.W = {2,
+         4,
+         {1, 0, 1, 0,  //
+          0, 1, 0, 1}};
+  set_plain_programs(x);
+  verify(x);
+  return x;
+}
+
+/// The built-in ones, and a composed ones without shared subexpressions.
 std::vector<std::shared_ptr<algorithm const>> const& choices() {
   static auto const all = [] {
     auto list = algorithms();
     list.push_back(
         std::make_shared<algorithm const>(kronecker(*find_algorithm("strassen"), *find_algorithm("winograd"))));
+    list.push_back(std::make_shared<algorithm const>(kronecker(sheared(), *find_algorithm("strassen"))));
     list.push_back(std::make_shared<algorithm const>(transpose(rotate(*find_algorithm("winograd")))));
     return list;
   }();
