@@ -9,8 +9,9 @@
 namespace heptad {
 namespace {
 
-// Panels of the packed operands (Van Zee & van de Geijn 2015); they size the packing scratch and the k-blocks.
-constexpr double block_k = 256, block_m = 256, block_n = 4096;
+// Blocks of the packed operands: the shortest k-block of the kernel sets decides how often products are updated, the
+// longest one, with the largest block of A, how much scratch the packing may take.
+constexpr double block_k = 256, longest_block_k = 512, block_n = 4096, packed_a_bytes = 576 << 10;
 
 struct extent {
   double m = 0, n = 0, k = 0;
@@ -33,7 +34,6 @@ public:
     extent whole{static_cast<double>(result_.core_m), static_cast<double>(result_.core_n),
                  static_cast<double>(result_.core_k)};
     (shape_.m > shape_.n ? whole.m : whole.n) /= strips;
-    result_.packing = packing({double(shape_.m), double(shape_.n), double(shape_.k)}) * workers_;
     levels(whole);
     fringes();
     result_.seconds += result_.tasks * machine_.task_seconds / workers_;
@@ -109,7 +109,9 @@ private:
   }
 
   [[nodiscard]] double packing(extent const& x) const {
-    return bytes_ * (std::min(x.k, block_k) + 16) * (std::min(x.n, block_n) + std::min(x.m, block_m) + 64) + 16384;
+    double const depth = std::min(x.k, longest_block_k) + 16;
+    double const a = std::min(packed_a_bytes, bytes_ * (x.m + 64) * depth);
+    return a + bytes_ * (std::min(x.n, block_n) + 64) * depth + 16384;
   }
 
   // Walks the levels inwards; `x` is the block of the current one.
@@ -184,9 +186,8 @@ private:
     if (any_fused && o_.product_buffer && leaf.k > block_k)
       scratch_bytes += bytes_ * (leaf.m + 256) * (std::min(leaf.n, block_n) + 64);
 
-    double const in_flight = task_levels > 0 ? workers_ : std::min<double>(workers_, strips);
     result_.tasks += products * (task_levels > 0 ? 1 : strips);
-    result_.workspace = shared_bytes + in_flight * (scratch_bytes + packing(leaf));
+    result_.workspace = shared_bytes + workers_ * (scratch_bytes + packing(leaf));
     double parallel = work;  // of one strip, or of the whole graph on one worker
     if (task_levels > 0) parallel = work / workers_ * idle_factor(task_levels, products);
     else parallel = work * std::ceil(strips / workers_);
@@ -274,7 +275,6 @@ void core_sizes(outline const& o, problem const& shape, estimate& result) {
     n *= l.traffic->n;
     k *= l.traffic->k;
   }
-  if (!o.levels.empty()) (shape.m > shape.n ? m : n) *= o.strips;
   result.core_m = shape.m - shape.m % m;
   result.core_n = shape.n - shape.n % n;
   result.core_k = shape.k - shape.k % k;

@@ -44,11 +44,10 @@ struct estimate {
   std::int64_t core_m = 0, core_n = 0, core_k = 0;
   double seconds = 0;
   double workspace = 0;  // bytes, packing included
-  double packing = 0;    // bytes of it that the classical product would need as well
   double tasks = 0;
 };
 
-/// The part of the problem that the levels (and the strips) divide.
+/// The part of the problem that the levels divide.
 void core_sizes(outline const& o, problem const& shape, estimate& result);
 
 /// Workers ≥ 1, sizes ≥ 0.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two machines with round figures: what is asserted of plans must not depend on the one that runs the tests.
+#pragma once
+
+#include "src/plan/profile.hpp"
+
+namespace heptad::test {
+
+/// Two cores of Zen 4: 57 Gflop/s in double, memory as fast as the last cache.
+inline machine_profile zen4() {
+  machine_profile p;
+  p.cpu = "Zen 4";
+  p.kernel = "avx512";
+  p.cores = 2;
+  p.memory_bytes = std::size_t{16} << 30;
+  p.pass_gbytes_l2 = 60;
+  p.pass_gbytes_l3 = 45;
+  p.pass_gbytes = 40;
+  p.pass_gbytes_all = 50;
+  p.update_gbytes = 46;
+  for (rate_table* r : {&p.f64, &p.f32}) {
+    double const peak = r == &p.f64 ? 57 : 114;
+    r->product_gflops = peak;
+    r->fringe_gflops = peak / 6;
+    r->leaves = {{64, .5 * peak, .36 * peak},   {128, .74 * peak, .62 * peak},   {256, .88 * peak, .85 * peak},
+                 {512, .94 * peak, .98 * peak}, {1024, .97 * peak, 1.05 * peak}, {2048, peak, 1.07 * peak}};
+  }
+  return p;
+}
+
+/// The same with faster arithmetic and slower memory: levels pay later.
+inline machine_profile server() {
+  machine_profile p = zen4();
+  p.cpu = "server";
+  p.l2_bytes = 2 << 20;
+  p.l3_bytes = 256 << 20;
+  p.pass_gbytes_l3 = 30;
+  p.pass_gbytes = p.update_gbytes = 25;
+  for (rate_table* r : {&p.f64, &p.f32}) {
+    r->product_gflops *= 1.42;
+    r->fringe_gflops *= 1.42;
+    for (auto& l : r->leaves) l.classical_gflops *= 1.42, l.fused_gflops *= 1.42;
+  }
+  return p;
+}
+
+}  // namespace heptad::test

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What holds of every plan, and the plans that known machines must get.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "src/algorithm/algorithm.hpp"
+#include "src/plan/plan_json.hpp"
+#include "src/plan/planner.hpp"
+#include "tests/plan/machines.hpp"
+
+using namespace heptad;
+
+namespace {
+
+constexpr std::size_t plenty = std::size_t{64} << 30;
+
+problem square(std::int64_t n) {
+  problem p{n, n, n};
+  p.beta_zero = true;
+  return p;
+}
+
+plan f64_plan(problem const& shape, int workers = 1, options const& wishes = {},
+              machine_profile const& machine = test::zen4()) {
+  return choose_plan(element_type::f64, shape, workers, plenty, machine, wishes);
+}
+
+int count(plan const& p, level_kind kind) {
+  return static_cast<int>(
+      std::count_if(p.levels.begin(), p.levels.end(), [&](plan_level const& l) { return l.kind == kind; }));
+}
+
+std::string failure(problem const& shape, int workers, options const& wishes) {
+  try {
+    f64_plan(shape, workers, wishes);
+  } catch (error const& e) {
+    CHECK(e.code() == status::invalid_argument);
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("the same arguments give the same plan") {
+  for (int workers : {1, 2, 7}) {
+    auto const once = plan_to_json(f64_plan(square(3001), workers));
+    CHECK(once == plan_to_json(f64_plan(square(3001), workers)));
+  }
+}
+
+TEST_CASE("larger products get more levels, as measured on Zen 4") {
+  auto const levels = [](std::int64_t n, int workers) { return f64_plan(square(n), workers).levels.size(); };
+  CHECK(levels(768, 1) == 1);
+  CHECK(levels(1024, 1) == 2);
+  CHECK((levels(2048, 1) == 2 || levels(2048, 1) == 3));
+  CHECK(levels(4096, 1) == 4);
+  CHECK(levels(8192, 1) == 5);
+  CHECK(levels(4096, 2) >= 3);
+  CHECK(levels(8192, 2) >= 4);
+}
+
+TEST_CASE("slower memory never asks for more levels") {
+  for (std::int64_t n : {512, 1024, 2048, 4096, 8192})
+    CHECK(f64_plan(square(n), 1, {}, test::server()).levels.size() <= f64_plan(square(n)).levels.size());
+}
+
+TEST_CASE("tiny and thin products are classical") {
+  for (int workers : {1, 2, 8})
+    for (problem const shape :
+         {square(0), square(1), square(64), square(200), problem{8192, 8192, 32}, problem{8192, 3, 8192},
+          problem{1, 8192, 8192}, problem{4096, 0, 4096}, problem{100000, 100, 50}}) {
+      plan const p = f64_plan(shape, workers);
+      CAPTURE(shape.m, shape.n, shape.k, workers);
+      CHECK(p.levels.empty());
+      CHECK(p.core_m == shape.m);
+      CHECK(p.growth == 1);
+      CHECK_FALSE(p.reason.empty());
+    }
+}
+
+TEST_CASE("levels divide the core and leave less than one block beyond it") {
+  for (auto const& [m, n, k] : {std::tuple{4095, 4097, 4099}, {5003, 3001, 7001}, {2000, 9000, 500}}) {
+    for (int workers : {1, 2}) {
+      plan const p = f64_plan({m, n, k}, workers);
+      std::int64_t blocks_m = 1, blocks_n = 1, blocks_k = 1;
+      for (plan_level const& l : p.levels) {
+        blocks_m *= l.coefficients->m;
+        blocks_n *= l.coefficients->n;
+        blocks_k *= l.coefficients->k;
+      }
+      CHECK(p.core_m == m / blocks_m * blocks_m);
+      CHECK(p.core_n == n / blocks_n * blocks_n);
+      CHECK(p.core_k == k / blocks_k * blocks_k);
+    }
+  }
+}
+
+TEST_CASE("levels go task, explicit, fused; one worker gets no task levels") {
+  for (int workers : {1, 2, 8})
+    for (std::int64_t n : {1024, 2048, 4096, 8192}) {
+      plan const p = f64_plan(square(n), workers);
+      CHECK(std::is_sorted(p.levels.begin(), p.levels.end(),
+                           [](plan_level const& a, plan_level const& b) { return a.kind < b.kind; }));
+      if (workers == 1) CHECK(count(p, level_kind::task) == 0);
+    }
+  CHECK(count(f64_plan(square(8192), 2), level_kind::task) >= 2);
+  CHECK(count(f64_plan(square(8192), 8), level_kind::task) >= 2);
+}
+
+TEST_CASE("max_levels and algorithm are respected") {
+  options o;
+  for (o.max_levels = 0; o.max_levels <= 3; ++o.max_levels)
+    CHECK(f64_plan(square(8192), 2, o).levels.size() <= static_cast<std::size_t>(o.max_levels));
+  o = {};
+  o.algorithm = "classical";
+  CHECK(f64_plan(square(8192), 1, o).levels.empty());
+  for (char const* name : {"strassen", "winograd", "huang323"}) {
+    o.algorithm = name;
+    plan const p = f64_plan(square(6144), 1, o);
+    CHECK_FALSE(p.levels.empty());
+    for (plan_level const& l : p.levels) CHECK(l.name == name);
+  }
+}
+
+TEST_CASE("force_levels makes so many levels, or as many as the dimensions allow") {
+  options o;
+  for (int workers : {1, 3})
+    for (o.force_levels = 0; o.force_levels <= 5; ++o.force_levels)
+      CHECK(f64_plan(square(300), workers, o).levels.size() == static_cast<std::size_t>(o.force_levels));
+  o.force_levels = 9;
+  CHECK(f64_plan({64, 33, 8}, 1, o).levels.size() == 3);
+  CHECK(f64_plan({64, 64, 1}, 1, o).levels.empty());
+  o.max_levels = 2;
+  CHECK(f64_plan(square(300), 1, o).levels.size() == 2);
+}
+
+TEST_CASE("max_error caps the expected growth, or the proved one when guaranteed") {
+  options o;
+  for (double most : {1.0, 2.0, 2.4, 5.0, 30.0, 100.0}) {
+    o.max_error = most;
+    CHECK(f64_plan(square(8192), 2, o).growth <= most);
+  }
+  o.guaranteed = true;
+  for (double most : {1.0, 4.0, 50.0, 1000.0}) {
+    o.max_error = most;
+    CHECK(f64_plan(square(8192), 2, o).bound <= most * 8192.0 * 8192.0);
+  }
+  CHECK_FALSE(f64_plan(square(8192), 2, o).levels.empty());
+}
+
+TEST_CASE("the workspace keeps to its cap") {
+  double const operands = 3.0 * 4096 * 4096 * 8;
+  for (int workers : {1, 2, 4}) {
+    CHECK(static_cast<double>(f64_plan(square(4096), workers).workspace) <= 2 * operands);
+    options o;
+    std::size_t before = 0;
+    for (double fraction : {0.1, 0.3, 0.5, 1.0, 2.0}) {
+      o.max_workspace = static_cast<std::size_t>(fraction * operands);
+      plan const p = f64_plan(square(4096), workers, o);
+      CHECK(p.workspace <= *o.max_workspace);
+      CHECK(p.workspace_cap == *o.max_workspace);
+      CHECK(p.workspace >= before / 2);  // a larger cap is used
+      before = p.workspace;
+    }
+  }
+  // Half of what is free, when that is less.
+  plan const p = choose_plan(element_type::f64, square(4096), 1, 100'000'000, test::zen4(), {});
+  CHECK(p.workspace <= 50'000'000);
+}
+
+TEST_CASE("without workspace all levels are fused and nothing gathers the products") {
+  options o;
+  o.max_workspace = 0;
+  for (int workers : {1, 2}) {
+    plan const p = f64_plan(square(4096), workers, o);
+    CHECK_FALSE(p.levels.empty());
+    CHECK(count(p, level_kind::fused) == static_cast<int>(p.levels.size()));
+    CHECK_FALSE(p.product_buffer);
+  }
+}
+
+TEST_CASE("a deterministic plan does not depend on the number of workers") {
+  options o;
+  o.deterministic = true;
+  for (problem const shape : {square(512), square(1024), square(4096), problem{8192, 8192, 1024}}) {
+    plan const one = f64_plan(shape, 1, o);
+    for (int workers : {2, 3, 8, 64}) {
+      plan const many = f64_plan(shape, workers, o);
+      CHECK(many.workers == workers);
+      CHECK(many.deterministic);
+      CHECK(many.slots == one.slots);
+      CHECK(many.independent == one.independent);
+      CHECK(many.strips == one.strips);
+      CHECK(many.product_buffer == one.product_buffer);
+      REQUIRE(many.levels.size() == one.levels.size());
+      for (std::size_t i = 0; i < one.levels.size(); ++i) {
+        CHECK(many.levels[i].name == one.levels[i].name);
+        CHECK(many.levels[i].kind == one.levels[i].kind);
+      }
+    }
+  }
+}
+
+TEST_CASE("bad arguments are refused with their name and value") {
+  using Catch::Matchers::Contains;
+  options o;
+  CHECK_THAT(failure({-1, 2, 3}, 1, o), Contains("m = -1"));
+  CHECK_THAT(failure({1, -2, 3}, 1, o), Contains("n = -2"));
+  CHECK_THAT(failure({1, 2, -3}, 1, o), Contains("k = -3"));
+  CHECK_THAT(failure({1, 2, 3}, 0, o), Contains("workers = 0"));
+  o.max_error = 0.5;
+  CHECK_THAT(failure({1, 2, 3}, 1, o), Contains("max_error = 0.5"));
+  o.max_error = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THAT(failure({1, 2, 3}, 1, o), Contains("max_error"));
+  o = {};
+  o.algorithm = "coppersmith";
+  CHECK_THAT(failure({1, 2, 3}, 1, o), Contains("algorithm = 'coppersmith'"));
+}
+
+TEST_CASE("a plan tells what was considered and why it was declined") {
+  options o;
+  o.max_error = 10;
+  plan const p = f64_plan(square(8192), 1, o);
+  REQUIRE(p.candidates.size() >= 3);
+  CHECK(p.candidates.size() <= 12);
+  CHECK(p.candidates.front().verdict == "chosen");
+  CHECK(std::any_of(p.candidates.begin(), p.candidates.end(),
+                    [](candidate const& c) { return c.verdict.find("max_error") != std::string::npos; }));
+  CHECK(p.candidates.back().description.find("classical") == 0);
+  CHECK_FALSE(p.reason.empty());
+}
+
+TEST_CASE("the largest sizes are planned without overflow") {
+  plan const p = f64_plan({1'000'000'000, 1'000'000'000, 1'000'000'000}, 4);
+  CHECK(p.seconds > 0);
+  CHECK(p.core_m <= 1'000'000'000);
+}
+
+TEST_CASE("more workers are never predicted to be slower") {
+  for (std::int64_t n : {1024, 4096, 8192}) {
+    double before = f64_plan(square(n), 1).seconds;
+    for (int workers : {2, 4, 8}) {
+      double const now = f64_plan(square(n), workers).seconds;
+      CHECK(now <= 1.02 * before);
+      before = now;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <heptad/heptad.hpp>
+
+#include "src/plan/profile.hpp"
+#include "tests/plan/machines.hpp"
+
+using namespace heptad;
+using nlohmann::json;
+
+namespace {
+
+// A folder of its own for each test, removed at the end.
+struct scratch_folder {
+  scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "heptad-profile-XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~scratch_folder() { std::filesystem::remove_all(path); }
+  [[nodiscard]] std::string file() const { return (path / "deeper" / "profile.json").string(); }
+  std::filesystem::path path;
+};
+
+struct variable {
+  variable(char const* n, char const* value) : name(n) {
+    if (char const* old = std::getenv(n)) before = old;
+    if (value != nullptr) setenv(n, value, 1);
+    else unsetenv(n);
+  }
+  ~variable() {
+    if (before) setenv(name, before->c_str(), 1);
+    else unsetenv(name);
+  }
+  char const* name;
+  std::optional<std::string> before;
+};
+
+machine_profile of_this_machine() {
+  machine_profile p = test::zen4();
+  p.cpu = default_profile().cpu;
+  p.version = default_profile().version;
+  return p;
+}
+
+json read(std::string const& path) {
+  std::ifstream file(path);
+  return json::parse(file);
+}
+
+std::string failure_after(std::string const& path, json const& changed) {
+  std::ofstream(path) << changed.dump();
+  try {
+    load_profile(path);
+  } catch (error const& e) {
+    CHECK(e.code() == status::invalid_argument);
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a profile comes back as it was saved") {
+  scratch_folder const folder;
+  machine_profile const saved = of_this_machine();
+  save_profile(saved, folder.file());
+  std::string stale = "?";
+  auto const loaded = load_profile(folder.file(), &stale, saved.kernel);
+  REQUIRE(loaded);
+  CHECK(stale.empty());
+  CHECK(loaded->measured);
+  CHECK(loaded->cpu == saved.cpu);
+  CHECK(loaded->kernel == saved.kernel);
+  CHECK(loaded->cores == saved.cores);
+  CHECK(loaded->memory_bytes == saved.memory_bytes);
+  CHECK(loaded->l2_bytes == saved.l2_bytes);
+  CHECK(loaded->l3_bytes == saved.l3_bytes);
+  CHECK(loaded->pass_gbytes_l3 == saved.pass_gbytes_l3);
+  CHECK(loaded->task_seconds == saved.task_seconds);
+  CHECK(loaded->f32.fringe_gflops == saved.f32.fringe_gflops);
+  REQUIRE(loaded->f64.leaves.size() == saved.f64.leaves.size());
+  CHECK(loaded->f64.leaves[2].size == saved.f64.leaves[2].size);
+  CHECK(loaded->f64.leaves[2].fused_gflops == saved.f64.leaves[2].fused_gflops);
+}
+
+TEST_CASE("there is no profile where there is no file") { CHECK_FALSE(load_profile("/nonexistent/profile.json")); }
+
+TEST_CASE("a malformed profile is refused with the name of the field") {
+  scratch_folder const folder;
+  std::string const path = folder.file();
+  save_profile(of_this_machine(), path);
+  json const good = read(path);
+  using Catch::Matchers::Contains;
+
+  json bad = good;
+  bad.erase("l2_bytes");
+  CHECK_THAT(failure_after(path, bad), Contains("l2_bytes") && Contains("missing"));
+  bad = good;
+  bad["pass_gbytes"] = -3;
+  CHECK_THAT(failure_after(path, bad), Contains("pass_gbytes") && Contains("-3"));
+  bad = good;
+  bad["cores"] = 1.5;
+  CHECK_THAT(failure_after(path, bad), Contains("cores") && Contains("integer"));
+  bad = good;
+  bad["cpu"] = 7;
+  CHECK_THAT(failure_after(path, bad), Contains("cpu") && Contains("string"));
+  bad = good;
+  bad["f32"]["leaves"][3]["size"] = 1;
+  CHECK_THAT(failure_after(path, bad), Contains("f32.leaves[3].size"));
+  bad = good;
+  bad["f64"]["leaves"] = json::array();
+  CHECK_THAT(failure_after(path, bad), Contains("f64.leaves"));
+  bad = good;
+  bad["f64"] = "fast";
+  CHECK_THAT(failure_after(path, bad), Contains("f64"));
+  CHECK_THAT(failure_after(path, json::array()), Contains(path));
+  std::ofstream(path) << "{\"cpu\": ";
+  CHECK_THROWS_AS(load_profile(path), error);
+}
+
+TEST_CASE("a profile of another CPU, version or kernel set is stale and says why") {
+  scratch_folder const folder;
+  using Catch::Matchers::Contains;
+  auto const reason = [&](machine_profile const& p, char const* kernel) {
+    save_profile(p, folder.file());
+    std::string stale;
+    CHECK(load_profile(folder.file(), &stale, kernel));
+    return stale;
+  };
+  machine_profile other = of_this_machine();
+  other.cpu = "Z80";
+  CHECK_THAT(reason(other, ""), Contains("Z80"));
+  other = of_this_machine();
+  other.version = "0.0/0";
+  CHECK_THAT(reason(other, ""), Contains("0.0/0"));
+  CHECK_THAT(reason(of_this_machine(), "portable"), Contains("portable"));
+  CHECK(reason(of_this_machine(), "") == "");
+}
+
+TEST_CASE("the profile lies where the environment says") {
+  variable const xdg("XDG_CACHE_HOME", "/x"), home("HOME", "/h");
+  {
+    variable const own("HEPTAD_PROFILE_DIR", "/p");
+    CHECK(profile_path() == "/p/profile.json");
+  }
+  variable const none("HEPTAD_PROFILE_DIR", nullptr);
+  CHECK(profile_path() == "/x/heptad/profile.json");
+  variable const no_xdg("XDG_CACHE_HOME", nullptr);
+  CHECK(profile_path() == "/h/.cache/heptad/profile.json");
+  variable const no_home("HOME", nullptr);
+  CHECK_THROWS_AS(profile_path(), error);
+}
+
+TEST_CASE("the default profile knows the machine it is on") {
+  machine_profile const p = default_profile();
+  CHECK(p.cores >= 1);
+  CHECK(p.memory_bytes > 0);
+  CHECK(p.l2_bytes > 0);
+  CHECK_FALSE(p.measured);
+  CHECK_FALSE(p.f64.leaves.empty());
+}
