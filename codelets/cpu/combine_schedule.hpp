@@ -3,8 +3,8 @@
 // crosses L1 twice without need.
 #pragma once
 
-#include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "codelets/cpu/combine.hpp"
