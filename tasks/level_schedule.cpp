@@ -38,32 +38,38 @@ additions_program drop_unused_inputs(additions_program const& program, std::vect
   return without_inputs(program, used);
 }
 
-/// Products whose sums differ by a factor share one buffer: a pass writes values, the factors travel.
+/// c with column r = c · column s of X; absent when they are not proportional.
+std::optional<rational> ratio(coefficient_matrix const& X, int r, int s) {
+  std::vector<int> const rows = support(X, r);
+  if (rows != support(X, s)) return std::nullopt;
+  rational const divisor = X(rows.front(), s);
+  rational const c = X(rows.front(), r) * rational(divisor.den(), divisor.num());
+  bool const same = std::ranges::all_of(rows, [&](int i) { return X(i, r) == c * X(i, s); });
+  return same ? std::optional(c) : std::nullopt;
+}
+
+/// Products whose sums differ by a factor share one buffer, and the factors travel.
 operand_sums make_sums(coefficient_matrix const& X, additions_program const& sums, role made) {
   operand_sums result;
   result.uses.resize(X.cols);
-  std::vector<int> several_terms;
+  std::vector<int> distinct;  // the products whose sums are formed
   for (int r = 0; r < X.cols; ++r) {
     auto const rows = support(X, r);
     if (rows.size() == 1) result.uses[r] = {{role::operand, rows.front()}, X(rows.front(), r)};
-    if (rows.size() > 1) several_terms.push_back(r);
+    if (rows.size() < 2) continue;
+    std::size_t q = 0;
+    std::optional<rational> factor;
+    while (q < distinct.size() && !(factor = ratio(X, r, distinct[q]))) ++q;
+    if (!factor) distinct.push_back(r);
+    result.uses[r] = {{made, static_cast<int>(q)}, factor.value_or(1)};
   }
-  if (several_terms.empty()) return result;
+  if (distinct.empty()) return result;
 
-  additions_program program = with_outputs(sums, several_terms);
-  std::vector<linear_term> values;
-  for (std::size_t q = 0; q < several_terms.size(); ++q) {
-    linear_term const& output = program.outputs[q];
-    auto found = std::ranges::find(values, output.value, &linear_term::value);
-    if (found == values.end()) found = values.insert(values.end(), {output.value, 1});
-    result.uses[several_terms[q]] = {{made, static_cast<int>(found - values.begin())}, output.coefficient};
-  }
-  program.outputs = std::move(values);
-
+  additions_program const program = with_outputs(sums, distinct);
   std::vector<int> inputs;
   result.pass.program = drop_unused_inputs(program, inputs);
   for (int i : inputs) result.pass.sources.push_back({role::operand, i});
-  for (int q = 0; q < static_cast<int>(program.outputs.size()); ++q)
+  for (int q = 0; q < static_cast<int>(distinct.size()); ++q)
     result.pass.targets.push_back({{made, q}, update::overwrite});
   return result;
 }

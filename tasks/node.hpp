@@ -27,7 +27,7 @@ struct layouts {
 };
 
 /// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.
-inline constexpr std::int64_t streaming_bytes = 3'000'000;
+inline constexpr std::int64_t streaming_bytes = 2 << 20;
 
 enum class pass_kind { sums_of_A, sums_of_B, update_of_C };
 

@@ -2,6 +2,7 @@
 // The order of one level: for Winograd's algorithm by name, for the others by what must hold.
 #include "tasks/level_schedule.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -22,6 +23,25 @@ std::vector<scheduled_product> all_products(level_schedule const& s) {
   all.insert(all.end(), s.before_update.begin(), s.before_update.end());
   all.insert(all.end(), s.after_update.begin(), s.after_update.end());
   return all;
+}
+
+/// Strassen's with the sum of A of product `r` that of product `s`, negated: not an algorithm any more, but a schedule.
+algorithm repeated_sum(int r, int s) {
+  algorithm x = *find_algorithm("strassen");
+  for (int i = 0; i < 4; ++i) x.U(i, r) = -x.U(i, s);
+  set_plain_programs(x);
+  return x;
+}
+
+/// No product reads a sum in which an earlier one was left.
+bool keeps_sums_that_are_needed(level_schedule const& s) {
+  std::vector<place> overwritten;
+  for (auto const& p : all_products(s)) {
+    for (place const& used : {p.a, p.b})
+      if (used.what != role::operand && std::ranges::find(overwritten, used) != overwritten.end()) return false;
+    overwritten.push_back(p.c);
+  }
+  return true;
 }
 
 }  // namespace
@@ -64,11 +84,7 @@ TEST_CASE("an operand with one term is never copied: its coefficient travels wit
 }
 
 TEST_CASE("products whose sums differ by a factor share one sum") {
-  algorithm twice = *find_algorithm("strassen");  // not an algorithm any more, but a schedule all the same
-  for (int i = 0; i < 4; ++i) twice.U(i, 6) = rational(-1) * twice.U(i, 0);
-  twice.sums_A.outputs[6] = twice.sums_A.outputs[0];
-  twice.sums_A.outputs[6].coefficient = -twice.sums_A.outputs[6].coefficient;
-  auto const s = schedule_level(twice, {});
+  auto const s = schedule_level(repeated_sum(6, 0), {});
   CHECK(s.sums_A.targets.size() + 1 == schedule_level(*find_algorithm("strassen"), {}).sums_A.targets.size());
 }
 
@@ -104,5 +120,14 @@ TEST_CASE("independent products write to places of their own") {
     for (auto const& p : all_products(s))
       if (p.c.what == role::temporary) CHECK(temporaries.insert(p.c.index).second);
     for (auto const& p : all_products(s)) CHECK((p.c.what == role::temporary || p.c.what == role::result));
+  }
+}
+
+TEST_CASE("a sum is reused only when no later product needs it") {
+  for (auto how : {update::overwrite, update::accumulate}) {
+    for (auto const& x : algorithms()) CHECK(keeps_sums_that_are_needed(schedule_level(*x, {how, false, true, true})));
+    for (int r = 0; r < 7; ++r)
+      for (int s = 0; s < 7; ++s)
+        if (r != s) CHECK(keeps_sums_that_are_needed(schedule_level(repeated_sum(r, s), {how, false, true, true})));
   }
 }
