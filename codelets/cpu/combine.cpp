@@ -75,9 +75,10 @@ public:
     std::vector<output_facts<T>> facts(outputs.size());
     for (std::size_t q = 0; q < outputs.size(); ++q) {
       facts[q].beta = outputs[q].beta;
-      facts[q].streaming = streaming && streamable(blocks_[inputs_ + q]) && outputs[q].beta == 0;
       for (std::size_t i = 0; i < inputs_; ++i)
         if (inputs[i].data == outputs[q].data) facts[q].same_as = static_cast<int>(i);
+      bool const fresh = facts[q].same_as < 0 && outputs[q].beta == 0;
+      facts[q].streaming = streaming && fresh && streamable(blocks_[inputs_ + q]);
     }
     schedule_ = schedule_builder<T>(program, facts).build();
     for (auto const& step : schedule_.steps)
