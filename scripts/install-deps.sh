@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what building, testing and the demo need on Debian 12, and only what is missing. Needs root only for that.
+set -euo pipefail
+
+packages=(
+  # building
+  g++ cmake ninja-build pkg-config git ccache
+  libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev
+  # testing
+  catch2 libbenchmark-dev clang-format-14
+  # measuring: the libraries to compare with (BLIS also lends its micro-kernels where Heptad has none of its own)
+  libopenblas0-pthread libblis4-pthread
+  # the demo's data and plots
+  python3 python3-numpy python3-matplotlib python3-pil
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  # shellcheck disable=SC2016  # ${Status} is dpkg-query's
+  status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+  [[ $status == *"ok installed"* ]] || missing+=("$package")
+done
+
+if ((${#missing[@]} == 0)); then
+  echo "dependencies: all ${#packages[@]} packages are installed"
+  exit 0
+fi
+if ((EUID != 0)); then
+  echo "dependencies: missing ${missing[*]}; run this as root: $0" >&2
+  exit 1
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() { # what, command...
+  local what=$1 start=$SECONDS
+  shift
+  echo "dependencies: $what"
+  "$@" >"$log" 2>&1 &
+  local job=$!
+  while kill -0 "$job" 2>/dev/null; do
+    sleep 1
+    if (((SECONDS - start) % 10 == 9)); then echo "  ... $((SECONDS - start)) s"; fi
+  done
+  if ! wait "$job"; then
+    cat "$log" >&2
+    exit 1
+  fi
+}
+
+export DEBIAN_FRONTEND=noninteractive
+quietly "reading the package lists" apt-get update -q
+quietly "installing ${missing[*]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
+echo "dependencies: installed ${#missing[@]} packages"

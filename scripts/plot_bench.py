@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws a record of `heptad bench gemm --json`: GFLOP/s of every library, and Heptad's ratio to the best of them."""
+import argparse
+import json
+import pathlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+COLOURS = {"heptad": "#c0392b", "mkl": "#2c6fbb", "openblas": "#3a9a5b", "blis": "#e08e0b"}
+NAMES = {"heptad": "Heptad", "mkl": "MKL", "openblas": "OpenBLAS", "blis": "BLIS"}
+
+
+def shape(case):
+    square = case["m"] == case["n"] == case["k"]
+    return str(case["m"]) if square else f"{case['m']}\u00d7{case['n']}\u00d7{case['k']}"
+
+
+def panels(record):
+    """{(type, threads): its cases}, in the order of the record."""
+    result = {}
+    for case in record["cases"]:
+        result.setdefault((case["type"], case["threads"]), []).append(case)
+    return result
+
+
+def draw_speed(axes, cases):
+    for library in dict.fromkeys(row["library"] for case in cases for row in case["results"]):
+        points = [(i, row["gflops"]) for i, case in enumerate(cases) for row in case["results"]
+                  if row["library"] == library and row["valid"]]
+        if not points:
+            continue
+        own = library == "heptad"
+        axes.plot(*zip(*points), marker="o" if own else "s", markersize=6 if own else 4, linewidth=2.4 if own else 1.3,
+                  color=COLOURS.get(library), label=NAMES.get(library, library), zorder=3 if own else 2)
+    axes.set_ylim(bottom=0, top=1.05 * axes.get_ylim()[1])
+
+
+def draw_ratio(axes, cases):
+    ratios = [case.get("ratio") for case in cases]
+    for i, ratio in enumerate(ratios):
+        if ratio is None:
+            continue
+        axes.bar(i, ratio - 1, bottom=1, width=0.6, color=COLOURS["heptad"] if ratio >= 1 else "#999999", alpha=0.85)
+        axes.annotate(f"{ratio:.2f}", (i, ratio), xytext=(0, 3 if ratio >= 1 else -11), textcoords="offset points",
+                      ha="center", fontsize=8)
+    axes.axhline(1, color="#333333", linewidth=1)
+    known = [ratio for ratio in ratios if ratio is not None] or [1]
+    low, high = min(known + [1]), max(known + [1])
+    room = max(0.15 * (high - low), 0.03)
+    axes.set_ylim(low - room, high + room)
+
+
+def draw(record, file):
+    groups = panels(record)
+    figure, grid = plt.subplots(2, len(groups), figsize=(1.2 + 3.6 * len(groups), 6), squeeze=False,
+                                gridspec_kw={"height_ratios": [3, 2]}, layout="constrained")
+    for column, ((kind, threads), cases) in enumerate(groups.items()):
+        speed, ratio = grid[:, column]
+        draw_speed(speed, cases)
+        draw_ratio(ratio, cases)
+        speed.set_title(f"{kind}gemm, {threads} thread{'s' if threads > 1 else ''}", fontsize=11)
+        labels = [shape(case) for case in cases]
+        for axes in (speed, ratio):
+            axes.set_xticks(range(len(cases)), labels, rotation=30 if max(map(len, labels)) > 5 else 0,
+                            ha="right" if max(map(len, labels)) > 5 else "center", fontsize=8)
+            axes.set_xlim(-0.6, len(cases) - 0.4)
+            axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.tick_params(axis="y", labelsize=8)
+    grid[0, 0].set_ylabel("effective GFLOP/s (2mnk / time)")
+    grid[1, 0].set_ylabel("ratio to the best other")
+    grid[0, 0].legend(frameon=False, fontsize=9, loc="lower right")
+    machine, commit = record["machine"], record["commit"]
+    figure.suptitle(f"Heptad beside the BLAS libraries: {machine.get('cpu', 'unknown processor')}, {machine['cores']} cores, "
+                    f"{record['date'][:10]}, commit {commit['hash'][:10]}{' + changes' if commit['dirty'] else ''}",
+                    fontsize=10)
+    figure.savefig(file, dpi=130)
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("record", type=pathlib.Path, help="the JSON file")
+parser.add_argument("picture", type=pathlib.Path, help="the PNG file to write")
+arguments = parser.parse_args()
+draw(json.loads(arguments.record.read_text()), arguments.picture)
+print(f"drawn: {arguments.picture}")

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Heptad as a library under test: the public call, planning included.
+#include <heptad/heptad.hpp>
+
+#include "src/plan/plan_json.hpp"
+#include "tools/bench/library.hpp"
+
+namespace heptad::bench {
+namespace {
+
+class own final : public library {
+public:
+  own(int threads, own_options const& wishes) : workers_(threads) {
+    wishes_.max_levels = wishes.max_levels;
+    wishes_.algorithm = wishes.algorithm;
+    if (wishes.max_workspace >= 0) wishes_.max_workspace = static_cast<std::size_t>(wishes.max_workspace);
+  }
+  [[nodiscard]] library_info info() const override { return {"heptad", version(), "", ""}; }
+  void multiply(operands<double>& on) override { run(on); }
+  void multiply(operands<float>& on) override { run(on); }
+  [[nodiscard]] double error_bound(gemm_case const&) const override { return last_.plan.bound; }
+
+  [[nodiscard]] nlohmann::json last_call() const override {
+    nlohmann::json plan = plan_to_json(last_.plan);
+    plan.erase("candidates");  // `heptad explain` has them
+    return {{"plan", plan},
+            {"tasks", last_.tasks},
+            {"workspace", last_.workspace},
+            {"idle_fraction", last_.idle_fraction},
+            {"fell_back", last_.fell_back}};
+  }
+
+private:
+  template <typename T>
+  void run(operands<T>& on) {
+    auto const& [A, B, C] = std::tie(on.A, on.B, on.C);
+    last_ = gemm<T>(workers_, T(1), column_major<T const>(A.data(), A.rows(), A.cols(), A.rows()),
+                    column_major<T const>(B.data(), B.rows(), B.cols(), B.rows()), static_cast<T>(on.what.beta),
+                    column_major<T>(C.data(), C.rows(), C.cols(), C.rows()), wishes_);
+  }
+
+  context workers_;
+  options wishes_;
+  report last_;
+};
+
+}  // namespace
+
+std::unique_ptr<library> make_own(int threads, own_options const& wishes) {
+  return std::make_unique<own>(threads, wishes);
+}
+
+}  // namespace heptad::bench

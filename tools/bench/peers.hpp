@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the BLAS libraries of this machine and the settings with which each is fastest on this processor.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/bench/worker_process.hpp"
+
+namespace heptad::bench {
+
+struct found_peer {
+  contestant who;  ///< with the fastest settings
+  library_info info;
+  nlohmann::json tried;  ///< [{settings, core, gflops}]: every setting that was tried
+};
+
+/// names: "auto" for all, "none", or "mkl", "openblas", "blis", each optionally with "=path". Named peers that cannot
+/// be loaded throw std::runtime_error; with "auto" they are left out, and `say` is told why.
+std::vector<found_peer> find_peers(std::vector<std::string> const& names, std::function<void(std::string const&)> say);
+
+}  // namespace heptad::bench

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests and answers, one JSON object each; an answer with "error" says what went wrong:
+//   (at the start)                      -> the library's introduction
+//   {"do": "prepare", "case": {...}}    -> fills the operands, computes once, checks: {"check": {...}}
+//   {"do": "run", "seconds": s}         -> calls for about s seconds: {"seconds": [...], "idle": [...]}
+//   {"do": "finish"}                    -> {"memory": {...}, "last_call": {...}}, and frees the operands
+#include "tools/bench/worker.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <variant>
+
+#include "tools/bench/channel.hpp"
+
+namespace heptad::bench {
+namespace {
+
+// Calls shorter than this are preceded by one that is not timed, so that they find the threads awake.
+constexpr double short_call = 0.05;  // seconds
+
+class server {
+public:
+  explicit server(library& tested) : tested_(tested) {}
+
+  nlohmann::json answer(nlohmann::json const& request) {
+    std::string const what = request.at("do");
+    if (what == "prepare") return prepare(request.at("case").get<gemm_case>());
+    if (what == "run") return run(request.at("seconds"));
+    if (what == "finish") return finish();
+    throw std::invalid_argument("unknown request " + what);
+  }
+
+private:
+  nlohmann::json prepare(gemm_case const& what) {
+    data_.emplace<std::monostate>();
+    reset_peak_memory();
+    if (what.type == 'd') data_.emplace<operands<double>>(what);
+    else data_.emplace<operands<float>>(what);
+    expected_ = call();
+    double const bound = tested_.error_bound(what);
+    return {{"check", with_data([&](auto& on) { return on.check(bound); })}};
+  }
+
+  nlohmann::json run(double wanted) {
+    with_data([](auto& on) {
+      if (on.what.beta != 0) on.reset_c();  // else C grows from call to call
+      return 0;
+    });
+    if (expected_ < short_call) call();
+    std::vector<double> seconds, idle;
+    for (double spent = 0; spent < wanted || seconds.empty(); spent += seconds.back()) {
+      seconds.push_back(call());
+      auto const details = tested_.last_call();
+      if (!details.is_null()) idle.push_back(details.at("idle_fraction"));
+    }
+    return {{"seconds", seconds}, {"idle", idle}};
+  }
+
+  nlohmann::json finish() {
+    std::size_t const peak = peak_memory();
+    std::size_t const own = with_data([](auto& on) { return on.what.operand_bytes(); });
+    data_.emplace<std::monostate>();
+    return {{"memory", {{"peak", peak}, {"operands", own}}}, {"last_call", tested_.last_call()}};
+  }
+
+  // Seconds of one call.
+  double call() {
+    return with_data([&](auto& on) {
+      auto const begin = std::chrono::steady_clock::now();
+      tested_.multiply(on);
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    });
+  }
+
+  template <typename Use>
+  auto with_data(Use use) -> decltype(use(std::declval<operands<double>&>())) {
+    if (auto* on = std::get_if<operands<double>>(&data_)) return use(*on);
+    if (auto* on = std::get_if<operands<float>>(&data_)) return use(*on);
+    throw std::logic_error("no operands: prepare comes first");
+  }
+
+  // Linux resets the high-water mark VmHWM to the present size on this write (proc(5), clear_refs).
+  static void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+  static std::size_t peak_memory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+      if (std::size_t kib = 0; word == "VmHWM:" && status >> kib) return kib * 1024;
+    return 0;
+  }
+
+  library& tested_;
+  std::variant<std::monostate, operands<double>, operands<float>> data_;
+  double expected_ = 0;  // seconds of the first call
+};
+
+}  // namespace
+
+int serve(worker_options const& wishes) {
+  channel bench(wishes.channel);
+  std::unique_ptr<library> tested;
+  try {
+    tested = wishes.library == "heptad" ? make_own(wishes.threads, wishes.own)
+                                        : load_blas(wishes.library, wishes.path, wishes.threads);
+    bench.send(tested->info());
+  } catch (std::exception const& reason) {
+    bench.send({{"error", reason.what()}});
+    return 1;
+  }
+  server state(*tested);
+  for (;;) {
+    nlohmann::json request;
+    try {
+      request = bench.receive();
+    } catch (std::runtime_error const&) {
+      return 0;  // the bench has closed the channel
+    }
+    try {
+      bench.send(state.answer(request));
+    } catch (std::exception const& reason) {
+      bench.send({{"error", reason.what()}});
+    }
+  }
+}
+
+}  // namespace heptad::bench

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `heptad bench gemm`: Heptad and every BLAS that can be loaded, side by side. Each library lives in a process of its
+// own (`heptad bench-worker`, not for people); this one only says whose turn it is, and keeps the record.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "tools/bench/record.hpp"
+#include "tools/bench/table.hpp"
+#include "tools/bench/worker.hpp"
+#include "tools/commands.hpp"
+
+namespace heptad::bench {
+namespace {
+
+struct bench_options {
+  std::vector<std::string> sizes, shapes;
+  std::vector<std::string> types{"d"};
+  std::vector<int> threads{1};
+  std::vector<std::string> peers{"auto"};
+  std::string json_file;
+  double beta = 0;
+  effort how;
+  own_options own;
+};
+
+std::vector<gemm_case> cases_of(bench_options const& wishes, int threads) {
+  std::vector<std::string> shapes = wishes.sizes;
+  shapes.insert(shapes.end(), wishes.shapes.begin(), wishes.shapes.end());
+  if (shapes.empty()) shapes = {"512", "1024", "2048", "4096"};
+  std::vector<gemm_case> cases;
+  for (std::string const& type : wishes.types)
+    for (std::string const& text : shapes) {
+      gemm_case what = parse_shape(text);
+      what.type = type.front();
+      what.threads = threads;
+      what.beta = wishes.beta;
+      cases.push_back(what);
+    }
+  return cases;
+}
+
+// Every worker holds its operands and may add workspace of up to twice their size; half of that is a fair guess for
+// all.
+bool fits(gemm_case const& what, std::size_t workers) {
+  return what.operand_bytes() * (2 * workers + 2) / 2 < available_memory();
+}
+
+void save(nlohmann::json const& record, std::string const& file) {
+  if (auto const folder = std::filesystem::path(file).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder);
+  std::ofstream out(file);
+  out << record.dump(1) << '\n';
+  if (!out) throw std::runtime_error(fmt::format("cannot write '{}'", file));
+}
+
+// True when every result was right.
+bool measure_cases(bench_options const& wishes, std::vector<contestant> const& who, nlohmann::json& record,
+                   status_line& status, table const& rows) {
+  bool all_valid = true;
+  for (int const threads : wishes.threads) {
+    std::vector<worker_process> workers;
+    for (contestant const& one : who) workers.emplace_back(one, threads);
+    for (gemm_case const& what : cases_of(wishes, threads)) {
+      auto const label =
+          fmt::format("{}gemm {} on {} thread{}", what.type, what.shape(), threads, threads == 1 ? "" : "s");
+      if (!fits(what, workers.size())) {
+        status.note(
+            fmt::format("{} is left out: the matrices of {} processes do not fit into memory", label, workers.size()));
+        continue;
+      }
+      auto const results =
+          measure(what, workers, wishes.how, [&](std::string const& text) { status.show(label + ": " + text); });
+      status.clear();
+      rows.print_row(what, results);
+      record["cases"].push_back(record_case(what, results));
+      if (!wishes.json_file.empty()) save(record, wishes.json_file);  // after every case: a long run may be cut short
+      for (measured const& one : results) all_valid = all_valid && one.valid();
+    }
+  }
+  return all_valid;
+}
+
+void bench_gemm(bench_options const& wishes) {
+  for (int const threads : wishes.threads) static_cast<void>(cases_of(wishes, threads));  // says early what is misspelt
+  status_line status;
+  auto const peers = find_peers(wishes.peers, [&](std::string const& text) { status.note(text); });
+
+  std::vector<contestant> who{{.name = "heptad", .path = "", .settings = {}, .own = wishes.own}};
+  std::vector<std::string> names{"heptad"};
+  for (found_peer const& peer : peers) {
+    who.push_back(peer.who);
+    names.push_back(peer.info.name);
+    status.note(fmt::format("{}: {}, kernels: {}", peer.info.name, peer.info.version, peer.info.core));
+  }
+  library_info const own = worker_process(who.front(), 1).info();
+  nlohmann::json record = record_header(own, peers, wishes.how, wishes.beta, wishes.own);
+
+  table const rows(names);
+  rows.print_header();
+  if (!measure_cases(wishes, who, record, status, rows)) {
+    status.note("a library failed or gave a wrong result");
+    throw CLI::RuntimeError(1);
+  }
+  if (!wishes.json_file.empty()) status.note(fmt::format("written: {}", wishes.json_file));
+}
+
+void add_gemm(CLI::App& bench) {
+  auto* gemm = bench.add_subcommand("gemm", "C := A B + beta C against every BLAS that can be loaded");
+  auto wishes = std::make_shared<bench_options>();
+  gemm->add_option("--sizes", wishes->sizes, "square sizes, as 512,1024 (default 512,1024,2048,4096)")->delimiter(',');
+  gemm->add_option("--shapes", wishes->shapes, "MxNxK, as 8192x8192x1024,4095x4095x4095")->delimiter(',');
+  gemm->add_option("--type", wishes->types, "d, s or both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"d", "s"}))
+      ->capture_default_str();
+  gemm->add_option("--threads", wishes->threads, "thread counts, as 1,2")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  gemm->add_option("--reps", wishes->how.rounds, "turns of each library, at least")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  gemm->add_option("--min-seconds", wishes->how.min_seconds, "seconds of each library and case, at least")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  gemm->add_option("--peers", wishes->peers, "auto, none, or mkl,openblas,blis, each optionally =path")
+      ->delimiter(',')
+      ->capture_default_str();
+  gemm->add_option("--beta", wishes->beta, "C := A B + beta C")->capture_default_str();
+  gemm->add_option("--max-levels", wishes->own.max_levels, "Heptad's levels, at most (-1: as many as pay)")
+      ->capture_default_str();
+  gemm->add_option("--max-workspace", wishes->own.max_workspace,
+                   "Heptad's workspace in bytes, at most (-1: the default)")
+      ->capture_default_str();
+  gemm->add_option("--algorithm", wishes->own.algorithm, "Heptad's algorithm, by name")->capture_default_str();
+  gemm->add_option("--json", wishes->json_file, "write the record to this file (see bench/README.md)");
+  gemm->callback([wishes] { bench_gemm(*wishes); });
+}
+
+void add_worker(CLI::App& app) {
+  auto* worker = app.add_subcommand("bench-worker", "one library, driven by `heptad bench`")->group("");
+  auto wishes = std::make_shared<worker_options>();
+  auto own = std::make_shared<std::string>("{}");
+  worker->add_option("--library", wishes->library)->required();
+  worker->add_option("--path", wishes->path);
+  worker->add_option("--threads", wishes->threads)->required();
+  worker->add_option("--channel", wishes->channel)->required();
+  worker->add_option("--own", *own);
+  worker->callback([wishes, own] {
+    if (wishes->library == "heptad") wishes->own = nlohmann::json::parse(*own).get<own_options>();
+    if (int const code = serve(*wishes); code != 0) throw CLI::RuntimeError(code);
+  });
+}
+
+}  // namespace
+}  // namespace heptad::bench
+
+void heptad::tools::add_bench_command(CLI::App& app) {
+  auto* bench = app.add_subcommand("bench", "measure side by side with other libraries")->require_subcommand(1);
+  heptad::bench::add_gemm(*bench);
+  heptad::bench::add_worker(app);
+}
