@@ -31,9 +31,37 @@ void subtract(touch const& x, block const& y, std::vector<touch>& rest) {
     if (piece.rows > 0 && piece.cols > 0) rest.push_back({piece, x.task, x.origin});
 }
 
-/// What the tasks so far did to one space since each element was last written.
-struct space_history {
+/// What the tasks so far did to one band of a space since each element was last written.
+struct history {
   std::vector<touch> writes, reads, accumulates;
+};
+
+/// A space in bands across its contiguous dimension, as tiles are cut: an access meets those in its own bands only.
+class space_history {
+public:
+  space_history(bool by_columns, std::int64_t extent) : by_columns_(by_columns), width_(extent / bands + 1) {}
+
+  bool written = false;  // by any task; otherwise nothing is recorded
+
+  /// visit(part of x, its band) for each band.
+  template <typename Visit>
+  void each_band(block const& x, Visit visit) {
+    std::int64_t const begin = by_columns_ ? x.col : x.row, end = begin + (by_columns_ ? x.cols : x.rows);
+    for (std::int64_t low = begin; low < end;) {
+      std::int64_t const band = std::min<std::int64_t>(low / width_, bands - 1);
+      std::int64_t const high = band == bands - 1 ? end : std::min(end, (band + 1) * width_);
+      block const part =
+          by_columns_ ? x.sub(0, low - begin, x.rows, high - low) : x.sub(low - begin, 0, high - low, x.cols);
+      visit(part, bands_[band]);
+      low = high;
+    }
+  }
+
+private:
+  static constexpr int bands = 16;
+  bool by_columns_;
+  std::int64_t width_;
+  std::array<history, bands> bands_;
 };
 
 /// The tasks that a task comes after, as far as they are among the last few thousand before it: enough to see that an
@@ -58,21 +86,32 @@ private:
 
 class derivation {
 public:
-  derivation(std::size_t tasks, bool ordered) : ordered_(ordered) {
-    ancestors_.reserve(tasks);
-    result_.successors.resize(tasks);
-    result_.predecessors.resize(tasks);
-    result_.exclusions.resize(tasks);
+  derivation(graph const& g, bool ordered) : ordered_(ordered) {
+    ancestors_.reserve(g.tasks.size());
+    result_.successors.resize(g.tasks.size());
+    result_.predecessors.resize(g.tasks.size());
+    result_.exclusions.resize(g.tasks.size());
+    for (std::int64_t extent : {g.k, g.n, g.n}) spaces_.emplace_back(true, extent);
+    for (buffer const& x : g.buffers) {
+      bool const by_columns = x.order == orientation::column_major;
+      spaces_.emplace_back(by_columns, by_columns ? x.cols : x.rows);
+    }
+    for (task const& t : g.tasks)
+      for (access const& a : t.accesses)
+        if (a.mode != access_mode::read) spaces_[a.where.space].written = true;
   }
 
   void add(int t, std::vector<access> const& accesses) {
     for (access const& a : accesses) {
-      if (a.where.rows == 0 || a.where.cols == 0) continue;
-      if (static_cast<std::size_t>(a.where.space) >= spaces_.size()) spaces_.resize(a.where.space + 1);
       space_history& space = spaces_[a.where.space];
-      if (a.mode == access_mode::read) read(t, a.where, space);
-      else if (a.mode == access_mode::accumulate && !ordered_) accumulate(t, a.where, space);
-      else write(t, a.where, space);
+      if (!space.written || a.where.rows == 0 || a.where.cols == 0) continue;
+      bool const commutes = a.mode == access_mode::accumulate && !ordered_;
+      int const origin = commutes ? origin_of(a.where) : 0;
+      space.each_band(a.where, [&](block const& part, history& band) {
+        if (a.mode == access_mode::read) read(t, part, band);
+        else if (commutes) accumulate(t, part, origin, band);
+        else write(t, part, band);
+      });
     }
     add_edges(t);
     share_locks(t);
@@ -97,14 +136,14 @@ private:
       if (old.task != t && old.where.overlaps(where)) predecessors_.push_back(old.task);
   }
 
-  void read(int t, block const& where, space_history& space) {
-    wait_for(t, where, space.writes);
-    wait_for(t, where, space.accumulates);
-    space.reads.push_back({where, t, 0});
+  void read(int t, block const& where, history& band) {
+    wait_for(t, where, band.writes);
+    wait_for(t, where, band.accumulates);
+    band.reads.push_back({where, t, 0});
   }
 
-  void write(int t, block const& where, space_history& space) {
-    for (auto* list : {&space.writes, &space.reads, &space.accumulates}) {
+  void write(int t, block const& where, history& band) {
+    for (auto* list : {&band.writes, &band.reads, &band.accumulates}) {
       wait_for(t, where, *list);
       std::vector<touch> rest;
       std::erase_if(*list, [&](touch const& old) {
@@ -114,16 +153,15 @@ private:
       });
       list->insert(list->end(), rest.begin(), rest.end());
     }
-    space.writes.push_back({where, t, 0});
+    band.writes.push_back({where, t, 0});
   }
 
-  void accumulate(int t, block const& where, space_history& space) {
-    wait_for(t, where, space.writes);
-    wait_for(t, where, space.reads);
-    int const origin = origin_of(where);
-    for (touch const& old : space.accumulates)
+  void accumulate(int t, block const& where, int origin, history& band) {
+    wait_for(t, where, band.writes);
+    wait_for(t, where, band.reads);
+    for (touch const& old : band.accumulates)
       if (old.task != t && old.where.overlaps(where)) commuting_.push_back({old.task, old.origin, origin});
-    space.accumulates.push_back({where, t, origin});
+    band.accumulates.push_back({where, t, origin});
   }
 
   int origin_of(block const& x) {
@@ -172,7 +210,7 @@ private:
 }  // namespace
 
 dependencies derive_dependencies(graph const& g, bool ordered) {
-  derivation d(g.tasks.size(), ordered);
+  derivation d(g, ordered);
   for (int t = 0; t < static_cast<int>(g.tasks.size()); ++t) d.add(t, g.tasks[t].accesses);
   return std::move(d).finish();
 }
