@@ -25,7 +25,7 @@ struct product_call {
   product_call const* next = nullptr;  // what runs next on this worker: its first blocks are prefetched meanwhile
 };
 
-/// Bytes of scratch (64-byte aligned) that product() needs; grows with m, n and k, so the largest call decides.
+/// Bytes of scratch (64-byte aligned) that product() needs for this shape; a smaller shape may need more.
 template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how);
 
