@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -33,6 +34,12 @@ using steady = std::chrono::steady_clock;
 
 double seconds_since(steady::time_point begin) { return std::chrono::duration<double>(steady::now() - begin).count(); }
 
+double median(std::vector<double> samples) {
+  auto const middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
 // Median seconds of one run; runs in groups of at least a millisecond, for about `budget` seconds and three groups.
 template <typename Run>
 double median_seconds(Run const& run, double budget = 0.2) {
@@ -48,9 +55,7 @@ double median_seconds(Run const& run, double budget = 0.2) {
     for (int i = 0; i < group; ++i) run();
     samples.push_back(seconds_since(start) / group);
   }
-  auto const middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  return median(samples);
 }
 
 // A leased block filled with values of ordinary size, so that no sum is denormal and every page is mapped.
@@ -180,27 +185,39 @@ double pack_gbytes(cpu::kernel_set<T> const& kernels) {
   return std::clamp(1e-9 * 6 * n * n * sizeof(T) / std::max(extra, 1e-9), 2.0, 250.0);
 }
 
-// Seconds of a run of `count` tasks that do next to nothing.
-double run_seconds(int count, int workers, oneapi::tbb::task_arena& arena) {
+// What the scheduler costs, in seconds: `tasks` scalings of `rows` elements each by all workers, beyond the time of the
+// scalings themselves. The workers are given time to fall asleep before each run when `asleep`.
+double overhead_seconds(int tasks, std::int64_t rows, bool asleep, int workers, oneapi::tbb::task_arena& arena) {
   graph g;
-  g.m = g.n = count;
-  for (int i = 0; i < count; ++i) {
-    block const where{space_C, i, i, 1, 1};
-    g.tasks.push_back({"", scale_step{where}, {{where, access_mode::write}}, {}, count - i});
+  g.m = rows;
+  g.n = tasks;
+  for (int i = 0; i < tasks; ++i) {
+    block const where{space_C, 0, i, rows, 1};
+    g.tasks.push_back({"", scale_step{where}, {{where, access_mode::write}}, {}, tasks - i});
   }
   dependencies const order = derive_dependencies(g, false);
-  filled_memory<double> const C(double(count) * count);
+  filled_memory<double> const C(double(rows) * tasks);
   plan how;
   how.kernel = cpu::best_kernel_set<double>().name;
-  auto const work = make_executor<double>(
-      g, how,
-      {1.0, {nullptr, count, 0, 1, count}, {nullptr, 0, count, 1, 0}, 1.0, column_major(C.data(), count, count, count)},
-      nullptr);
+  gemm_operands<double> const operands{1.0,
+                                       {nullptr, rows, 0, 1, rows},
+                                       {nullptr, 0, tasks, 1, 0},
+                                       -1.0,
+                                       column_major(C.data(), rows, std::int64_t{tasks}, rows)};
+  auto const work = make_executor<double>(g, how, operands, nullptr);
   std::size_t const bytes = (work->scratch_bytes() + 4095) / 4096 * 4096;
   filled_memory<std::byte> const scratch(double(bytes) * workers);
-  return median_seconds([&] {
-    run_tbb(g, order, *work, arena, workers, [&](int worker, std::size_t) { return scratch.data() + bytes * worker; });
+  double const alone = median_seconds([&] {
+    for (task const& t : g.tasks) work->run(t, scratch.data());
   });
+  std::vector<double> samples;
+  for (int i = 0; i < 31; ++i) {
+    if (asleep) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    auto const begin = steady::now();
+    run_tbb(g, order, *work, arena, workers, [&](int w, std::size_t) { return scratch.data() + bytes * w; });
+    samples.push_back(seconds_since(begin) - alone / workers);
+  }
+  return std::max(median(samples), 1e-7);
 }
 
 // Says how far it is; steps are given their share of the whole when they begin.
@@ -267,9 +284,10 @@ machine_profile calibrate(calibration_progress const& report, std::string const&
   p.update_gbytes = update_gbytes(large);
 
   progress.next("tasks");
+  // A call's tasks are long against waking a worker; the overhead of one task shows when there are many short ones.
   constexpr int many = 2000;
-  p.call_seconds = run_seconds(workers, workers, all);
-  p.task_seconds = std::max(run_seconds(many, workers, all) - p.call_seconds, 1e-6) * workers / many;
+  p.call_seconds = overhead_seconds(workers, 1 << 17, true, workers, all);
+  p.task_seconds = overhead_seconds(many, 64, false, workers, all) * workers / many;
   p.measured = true;
   if (report) report(1, "done");
   return p;

@@ -114,85 +114,87 @@ private:
     return a + bytes_ * (std::min(x.n, block_n) + 64) * depth + 16384;
   }
 
+  // One level on one block: what its passes read and write, what one of them touches, what its sums and products hold.
+  struct level_bytes {
+    double traffic = 0, footprint = 0, held = 0;
+  };
+
+  // `s` is a block of the level; `accumulating` the share of such levels whose C is added to.
+  [[nodiscard]] level_bytes bytes_of(level_traffic const& t, extent const& s, double accumulating,
+                                     bool independent) const {
+    double const A = bytes_ * s.m * s.k, B = bytes_ * s.k * s.n, C = bytes_ * s.m * s.n;
+    double const pass_A = t.sums_A > 0 ? (t.m * t.k + t.sums_A) * A : 0;
+    double const pass_B = t.sums_B > 0 ? (t.k * t.n + t.sums_B) * B : 0;
+    double const added = (t.shared + 2 * t.fed) * C;
+    double const in_place = independent ? added : (t.shared + t.fed - t.copies) * C;
+    // Leading dimensions are padded and buffers set apart by a few cache lines.
+    double const padding = 1 + 128 / (bytes_ * std::min({s.m, s.n, s.k}));
+    double const temporaries = accumulating > 0 || independent ? t.shared : std::max(0, t.shared - t.m * t.n);
+    return {pass_A + pass_B + accumulating * added + (1 - accumulating) * in_place, std::max({pass_A, pass_B, added}),
+            padding * (t.sums_A * A + t.sums_B * B + temporaries * C)};
+  }
+
   // Walks the levels inwards; `x` is the block of the current one.
   void levels(extent x) {
-    double const strips = static_cast<double>(o_.strips);
-    double blocks = 1, burst = 0, shared_bytes = 0, scratch_bytes = 0, memory_bytes = 0, work = 0;
-    double accumulating = shape_.beta_zero ? 0 : 1;  // fraction of the blocks whose C is added to
+    auto const strips = static_cast<double>(o_.strips);
+    double blocks = 1, task_products = 1;
+    double accumulating = shape_.beta_zero ? 0 : 1;
+    double burst = 0, work = 0;  // seconds: of the passes beside which nothing runs, and of one worker for all the rest
+    double in_memory = 0, shared = 0, scratch = 0;  // bytes
+    int task_levels = 0, fused_levels = 0;
     level_traffic fused;
-    bool any_fused = false;
-    int task_levels = 0;
-    double products = 1;
     for (outline_level const& l : o_.levels) {
       level_traffic const& t = *l.traffic;
       if (l.kind == level_kind::fused) {
-        fused = {fused.m * t.m,
-                 fused.k * t.k,
-                 fused.n * t.n,
-                 fused.rank * t.rank,
-                 fused.terms_A * t.terms_A,
-                 fused.terms_B * t.terms_B,
-                 fused.terms_C * t.terms_C,
-                 0,
-                 0,
-                 0,
-                 0,
-                 0};
-        any_fused = true;
+        fused = fused_over(fused, t);
+        ++fused_levels;
         continue;
       }
-      extent const s{x.m / t.m, x.n / t.n, x.k / t.k};
-      bool const is_task = l.kind == level_kind::task;
-      bool const temporaries = is_task && o_.independent;
-      double const formed = temporaries ? t.rank : t.shared;
-      double const written = temporaries ? t.m * t.n : t.fed;
-      double const A = bytes_ * s.m * s.k, B = bytes_ * s.k * s.n, C = bytes_ * s.m * s.n;
-      double const sums =
-          (t.sums_A > 0 ? (t.m * t.k + t.sums_A) * A : 0) + (t.sums_B > 0 ? (t.k * t.n + t.sums_B) * B : 0);
-      double const in_place = formed + written - (temporaries ? 0 : t.copies), added = formed + 2 * written;
-      double const update = C * (accumulating * added + (1 - accumulating) * in_place);
-      // A pass works on one operand at a time.
-      double const where =
-          std::max({(t.m * t.k + t.sums_A) * A, (t.k * t.n + t.sums_B) * B, added * C}) / (is_task ? workers_ : 1);
+      x = {x.m / t.m, x.n / t.n, x.k / t.k};
+      bool const is_task = l.kind == level_kind::task, outermost = is_task && task_levels == 0;
+      level_bytes const level = bytes_of(t, x, accumulating, is_task && o_.independent);
+      double const where = level.footprint / (is_task ? workers_ : 1);
       double const rate = pass_rate(where);
-      double const seconds = 1e-9 * (sums + update) / rate;
-      if (!in_l3(where)) memory_bytes += blocks * (sums + update);
-      // Nothing else runs beside the outermost sums and the last update of a graph.
-      if (is_task && task_levels == 0)
-        burst += 1e-9 * (sums + update) /
-                 (in_l3(where) ? workers_ * rate : std::min(workers_ * rate, machine_.pass_gbytes_all));
-      else work += blocks * seconds;
+      double const all = in_l3(where) ? workers_ * rate : std::min(workers_ * rate, machine_.pass_gbytes_all);
+      if (outermost) burst += 1e-9 * level.traffic / all;
+      else work += 1e-9 * blocks * level.traffic / rate;
+      if (!in_l3(where)) in_memory += blocks * level.traffic;
 
-      double const held = t.sums_A * A + t.sums_B * B +
-                          (temporaries        ? t.rank
-                           : accumulating > 0 ? t.shared
-                                              : std::max(0, t.shared - t.m * t.n)) *
-                              C;
       if (is_task) {
-        shared_bytes += held * (task_levels == 0 ? 1 : std::min<double>(o_.slots, blocks));
-        result_.tasks += blocks * pass_tasks(sums + update);
+        shared += level.held * (outermost ? 1 : std::min<double>(o_.slots, blocks));
+        result_.tasks += blocks * pass_tasks(level.traffic);
+        task_products *= t.rank;
         ++task_levels;
-        products *= t.rank;
       } else {
-        scratch_bytes += held;
+        scratch += level.held;
       }
       blocks *= t.rank;
-      accumulating = temporaries ? 0 : 1 - static_cast<double>(t.shared) / t.rank;
-      x = s;
+      accumulating = 1 - static_cast<double>(t.shared) / t.rank;
     }
-    extent const leaf{x.m / fused.m, x.n / fused.n, x.k / fused.k};
-    double const block_seconds = any_fused ? fused_seconds(x, fused) : product_seconds(x);
-    work += blocks * block_seconds;
-    if (any_fused && o_.product_buffer && leaf.k > block_k)
-      scratch_bytes += bytes_ * (leaf.m + 256) * (std::min(leaf.n, block_n) + 64);
 
-    result_.tasks += products * (task_levels > 0 ? 1 : strips);
-    result_.workspace = shared_bytes + workers_ * (scratch_bytes + packing(leaf));
-    double parallel = work;  // of one strip, or of the whole graph on one worker
-    if (task_levels > 0) parallel = work / workers_ * idle_factor(task_levels, products);
-    else parallel = work * std::ceil(strips / workers_);
-    double const by_memory = 1e-9 * memory_bytes * strips / machine_.pass_gbytes_all;
-    result_.seconds += burst + std::max(parallel, workers_ > 1 ? by_memory : 0);
+    extent const leaf{x.m / fused.m, x.n / fused.n, x.k / fused.k};
+    work += blocks * (fused_levels > 0 ? fused_seconds(x, fused) : product_seconds(x));
+    if (fused_levels > 0 && o_.product_buffer && leaf.k > block_k)
+      scratch += bytes_ * (leaf.m + 256) * (std::min(leaf.n, block_n) + 64);
+    result_.workspace = shared + workers_ * (scratch + packing(leaf));
+    result_.tasks += task_levels > 0 ? task_products : strips;
+    double const parallel = task_levels > 0 ? work / workers_ * idle_factor(task_levels, task_products)
+                                            : work * std::ceil(strips / workers_);
+    double const by_memory = 1e-9 * in_memory * strips / machine_.pass_gbytes_all;
+    result_.seconds += burst + (workers_ > 1 ? std::max(parallel, by_memory) : parallel);
+  }
+
+  // Two fused levels as one: the coefficients of the Kronecker product multiply.
+  static level_traffic fused_over(level_traffic const& outer, level_traffic const& inner) {
+    level_traffic both;
+    both.m = outer.m * inner.m;
+    both.k = outer.k * inner.k;
+    both.n = outer.n * inner.n;
+    both.rank = outer.rank * inner.rank;
+    both.terms_A = outer.terms_A * inner.terms_A;
+    both.terms_B = outer.terms_B * inner.terms_B;
+    both.terms_C = outer.terms_C * inner.terms_C;
+    return both;
   }
 
   // Pass tiles are sized by bytes; about four per worker at the least.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the levels: makes every combination that the dimensions and the wishes allow (a few hundred at most),
+// Chooses the levels: takes every combination that the dimensions and the wishes allow (a few hundred at most),
 // predicts each, and takes the cheapest that keeps to the caps. Levels go task, explicit, fused from the outside in:
 // Winograd where passes form the sums, Strassen or a rectangular algorithm where the packing does.
 #include "src/plan/planner.hpp"
@@ -12,23 +12,17 @@
 
 #include <fmt/format.h>
 
-#include "src/plan/accuracy.hpp"
-#include "src/plan/cost_model.hpp"
+#include "src/plan/search_space.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr int most_task_levels = 3, most_explicit_levels = 6, most_fused_levels = 2;
+constexpr int most_levels = 8;
+constexpr int most_forced_levels = 62;      // more than 64-bit sizes allow
 constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
 constexpr double margin = 0.015;            // what FMM must gain over classical to be worth its error
 constexpr double near_tie = 0.01;           // among plans this close the most accurate one is taken
 constexpr std::size_t candidates_told = 8;
-
-struct known_algorithm {
-  std::shared_ptr<algorithm const> coefficients;
-  level_traffic traffic;
-  level_accuracy accuracy;
-};
 
 enum class verdict { possible, too_inaccurate, too_large };
 
@@ -58,7 +52,7 @@ class planning {
 public:
   planning(element_type type, problem const& shape, int workers, std::size_t free_memory,
            machine_profile const& machine, options const& wishes)
-      : type_(type), shape_(shape), workers_(workers), machine_(machine), wishes_(wishes) {
+      : type_(type), shape_(shape), workers_(workers), machine_(machine), wishes_(wishes), palette_(wishes.algorithm) {
     double const elements =
         double(shape.m) * double(shape.k) + double(shape.k) * double(shape.n) + double(shape.m) * double(shape.n);
     double const operands = elements * (type == element_type::f64 ? 8 : 4);
@@ -69,18 +63,17 @@ public:
   }
 
   plan run() {
-    choose_algorithms();
     considered const classical = best_classical();
     int const forced = forced_levels();
     considered const* chosen = nullptr;
     if (forced < 0) {
-      int const most = wishes_.max_levels < 0 ? most_task_levels + most_explicit_levels : wishes_.max_levels;
-      for (int levels = 1; levels <= most; ++levels) enumerate(levels, smallest_leaf);
+      int const most = wishes_.max_levels < 0 ? most_levels : std::min(most_levels, wishes_.max_levels);
+      for (int levels = 1; levels <= most; ++levels) consider(levels, smallest_leaf, false);
       chosen = cheapest();
       if (chosen != nullptr && chosen->cost.seconds > (1 - margin) * classical.cost.seconds) chosen = nullptr;
     } else {
-      for (int levels = forced; levels > 0 && chosen == nullptr; --levels) {
-        enumerate(levels, 1);
+      for (int levels = std::min(forced, most_forced_levels); levels > 0 && chosen == nullptr; --levels) {
+        consider(levels, 1, true);
         chosen = cheapest();
       }
     }
@@ -88,100 +81,14 @@ public:
   }
 
 private:
-  // ---- which algorithms may be used where
-
-  known_algorithm const* learn(std::shared_ptr<algorithm const> const& x) {
-    for (auto const& k : known_)
-      if (k->coefficients == x) return k.get();
-    known_.push_back(std::make_unique<known_algorithm>(known_algorithm{x, traffic_of(*x), accuracy_of(*x)}));
-    return known_.back().get();
-  }
-
-  void choose_algorithms() {
-    if (wishes_.algorithm != "auto") {
-      auto const x = find_algorithm(wishes_.algorithm);
-      if (x->rank() == 1) return;
-      outer_ = learn(x);
-      fused_ = {outer_};
-      return;
-    }
-    outer_ = learn(find_algorithm("winograd"));
-    fused_ = {learn(find_algorithm("strassen"))};
-    // One of every other shape, the one with the fewest products; they may be the innermost level.
-    for (auto const& x : algorithms()) {
-      if (x->m * x->k * x->n <= 8 || x->rank() >= x->m * x->k * x->n) continue;
-      auto const same = std::find_if(fused_.begin(), fused_.end(), [&](known_algorithm const* f) {
-        return f->traffic.m == x->m && f->traffic.k == x->k && f->traffic.n == x->n;
-      });
-      if (same == fused_.end() && fused_.size() < 4) fused_.push_back(learn(x));
-      else if (same != fused_.end() && x->rank() < (*same)->traffic.rank) *same = learn(x);
-    }
-  }
-
   [[nodiscard]] int forced_levels() const {
     if (wishes_.force_levels < 0) return -1;
     return wishes_.max_levels < 0 ? wishes_.force_levels : std::min(wishes_.force_levels, wishes_.max_levels);
   }
 
-  // ---- the combinations
-
-  // All plans of exactly so many levels whose leaf keeps to the smallest side.
-  void enumerate(int total, std::int64_t leaf) {
-    if (outer_ == nullptr) return;
-    int const most_tasks = workers_ > 1 || wishes_.force_levels >= 0 ? most_task_levels : 0;
-    for (int tasks = 0; tasks <= std::min(total, most_tasks); ++tasks)
-      for (int fused = 0; fused <= std::min(total - tasks, most_fused_levels); ++fused) {
-        int const passes = total - tasks - fused;
-        if (passes > most_explicit_levels && wishes_.force_levels < 0) continue;
-        // A rectangular algorithm is the innermost level, below Strassen when there are two.
-        for (known_algorithm const* innermost : fused_) {
-          if (fused == 0 && innermost != fused_.front()) continue;
-          outline o;
-          for (int i = 0; i < tasks; ++i) o.levels.push_back({&outer_->traffic, level_kind::task});
-          for (int i = 0; i < passes; ++i) o.levels.push_back({&outer_->traffic, level_kind::explicit_passes});
-          for (int i = 0; i < fused; ++i)
-            o.levels.push_back({&(i + 1 == fused ? innermost : fused_.front())->traffic, level_kind::fused});
-          if (divides(o, leaf)) vary(o, tasks, passes, fused);
-        }
-      }
-  }
-
-  [[nodiscard]] bool divides(outline const& o, std::int64_t leaf) const {
-    double m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
-    for (outline_level const& l : o.levels) {
-      m = std::floor(m / l.traffic->m);
-      n = std::floor(n / l.traffic->n);
-      k = std::floor(k / l.traffic->k);
-    }
-    return std::min({m, n, k}) >= double(leaf);
-  }
-
-  // The variants, strips, slots and orders of one list of levels.
-  void vary(outline o, int tasks, int passes, int fused) {
-    struct order {
-      int slots;
-      bool independent;
-    };
-    static constexpr std::array<order, 4> orders{order{1, false}, {2, false}, {3, false}, {3, true}};
-    for (bool const buffer : {true, false}) {
-      if (fused == 0 && buffer) continue;                        // one destination: nothing to gather
-      if (!buffer && fused > 0 && passes + tasks > 0) continue;  // ABC loses but for pure fused plans
-      o.product_buffer = buffer;
-      if (tasks == 0) {
-        for (std::int64_t strips : {std::int64_t{1}, std::int64_t{workers_}}) {
-          if (strips == 1 && workers_ > 1) continue;
-          o.strips = strips;
-          weigh(o);
-        }
-      } else {
-        for (order const& how : orders) {
-          if (tasks == 1 && how.slots > 1 && !how.independent) continue;  // one node: one slot
-          o.slots = tasks == 1 ? 1 : how.slots;
-          o.independent = how.independent;
-          weigh(o);
-        }
-      }
-    }
+  // Weighs the plans of exactly so many levels.
+  void consider(int levels, std::int64_t leaf, bool any_kind) {
+    for (outline const& o : outlines(palette_, shape_, workers_, levels, leaf, any_kind)) weigh(o);
   }
 
   void weigh(outline const& o) {
@@ -203,13 +110,9 @@ private:
            std::all_of(o.levels.begin(), o.levels.end(), [](auto const& l) { return l.kind == level_kind::fused; });
   }
 
-  [[nodiscard]] known_algorithm const& of(outline_level const& l) const {
-    return **std::find_if(known_.begin(), known_.end(), [&](auto const& k) { return &k->traffic == l.traffic; });
-  }
-
   [[nodiscard]] std::vector<level_accuracy const*> accuracies(outline const& o) const {
     std::vector<level_accuracy const*> levels;
-    for (outline_level const& l : o.levels) levels.push_back(&of(l).accuracy);
+    for (outline_level const& l : o.levels) levels.push_back(&palette_.of(l).accuracy);
     return levels;
   }
 
@@ -257,7 +160,7 @@ private:
       while (j < o.levels.size() && o.levels[j].kind == o.levels[i].kind && o.levels[j].traffic == o.levels[i].traffic)
         ++j;
       text += fmt::format("{}{} {} {}", i == 0 ? "" : " + ", j - i, kind_word(o.levels[i].kind),
-                          of(o.levels[i]).coefficients->name);
+                          palette_.of(o.levels[i]).coefficients->name);
       i = j;
     }
     if (o.levels.back().kind == level_kind::fused) text += o.product_buffer ? ", AB" : ", ABC";
@@ -283,7 +186,7 @@ private:
 
   [[nodiscard]] std::string reason(considered const& classical, considered const* chosen, int forced) const {
     if (chosen == nullptr) {
-      if (outer_ == nullptr) return "the classical algorithm was asked for";
+      if (palette_.empty()) return "the classical algorithm was asked for";
       if (forced == 0 || wishes_.max_levels == 0) return "no levels are allowed";
       if (considered_.empty()) return "classical: the sides are too small for a level";
       bool const any = std::any_of(considered_.begin(), considered_.end(),
@@ -305,7 +208,7 @@ private:
     p.type = type_;
     p.shape = shape_;
     for (outline_level const& l : chosen.what.levels)
-      p.levels.push_back({of(l).coefficients->name, l.kind, of(l).coefficients});
+      p.levels.push_back({palette_.of(l).coefficients->name, l.kind, palette_.of(l).coefficients});
     p.product_buffer = chosen.what.product_buffer;
     p.workers = workers_;
     p.slots = chosen.what.slots;
@@ -354,9 +257,7 @@ private:
   machine_profile const& machine_;
   options const& wishes_;
   double cap_ = 0;
-  std::vector<std::unique_ptr<known_algorithm>> known_;
-  known_algorithm const* outer_ = nullptr;     // of task and explicit levels; null: classical only
-  std::vector<known_algorithm const*> fused_;  // of fused levels; the first one also above another
+  palette const palette_;
   std::vector<considered> considered_;
 };
 

@@ -7,6 +7,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/plan/plan_json.hpp"
 #include "src/plan/planner.hpp"
+#include "src/plan/search_space.hpp"
 #include "tests/plan/machines.hpp"
 
 using namespace heptad;
@@ -236,6 +237,16 @@ TEST_CASE("the largest sizes are planned without overflow") {
   plan const p = f64_plan({1'000'000'000, 1'000'000'000, 1'000'000'000}, 4);
   CHECK(p.seconds > 0);
   CHECK(p.core_m <= 1'000'000'000);
+}
+
+TEST_CASE("no more than six hundred plans are weighed") {
+  palette const all("auto");
+  for (int workers : {1, 2, 64})
+    for (std::int64_t n : {1024, 8192, 100'000, 10'000'000}) {
+      std::size_t count = 0;
+      for (int levels = 1; levels <= 8; ++levels) count += outlines(all, square(n), workers, levels, 64, false).size();
+      CHECK(count <= 600);
+    }
 }
 
 TEST_CASE("more workers are never predicted to be slower") {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/plan/search_space.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace heptad {
+namespace {
+
+constexpr int most_task_levels = 3, most_explicit_levels = 5, most_fused_levels = 2;
+
+bool divides(std::vector<outline_level> const& levels, problem const& shape, std::int64_t leaf) {
+  std::int64_t m = shape.m, n = shape.n, k = shape.k;
+  for (outline_level const& l : levels) {
+    m /= l.traffic->m;
+    n /= l.traffic->n;
+    k /= l.traffic->k;
+  }
+  return std::min({m, n, k}) >= leaf;
+}
+
+// Appends the variants, strips, slots and orders of one list of levels.
+void vary(outline o, int workers, std::vector<outline>& list) {
+  struct order {
+    int slots;
+    bool independent;
+  };
+  // A single task level has one node, so one slot.
+  static constexpr std::array<order, 2> one_level{order{1, false}, {1, true}};
+  static constexpr std::array<order, 4> more_levels{order{1, false}, {2, false}, {3, false}, {3, true}};
+  auto const tasks = std::count_if(o.levels.begin(), o.levels.end(),
+                                   [](outline_level const& l) { return l.kind == level_kind::task; });
+  bool const any_fused = o.levels.back().kind == level_kind::fused;
+  bool const all_fused = o.levels.front().kind == level_kind::fused;
+  for (bool const buffer : {true, false}) {
+    // Without fused levels there is one destination and nothing to gather; below other levels AB wins.
+    if (buffer != any_fused && !(all_fused && !buffer)) continue;
+    o.product_buffer = buffer;
+    if (tasks == 0) {
+      o.strips = workers;
+      list.push_back(o);
+      continue;
+    }
+    auto const add = [&](auto const& orders) {
+      for (order const& how : orders) {
+        o.slots = how.slots;
+        o.independent = how.independent;
+        list.push_back(o);
+      }
+    };
+    if (tasks == 1) add(one_level);
+    else add(more_levels);
+  }
+}
+
+}  // namespace
+
+palette::palette(std::string const& name) {
+  if (name != "auto") {
+    auto const x = find_algorithm(name);
+    if (x->rank() == 1) return;
+    outer_ = learn(x);
+    fused_ = {outer_};
+    return;
+  }
+  outer_ = learn(find_algorithm("winograd"));
+  fused_ = {learn(find_algorithm("strassen"))};
+  // Of every other shape, at most three, the one with the fewest products.
+  for (auto const& x : algorithms()) {
+    if (x->m * x->k * x->n <= 8 || x->rank() >= x->m * x->k * x->n) continue;
+    auto const same = std::find_if(fused_.begin(), fused_.end(), [&](known_algorithm const* f) {
+      return f->traffic.m == x->m && f->traffic.k == x->k && f->traffic.n == x->n;
+    });
+    if (same == fused_.end() && fused_.size() < 4) fused_.push_back(learn(x));
+    else if (same != fused_.end() && x->rank() < (*same)->traffic.rank) *same = learn(x);
+  }
+}
+
+known_algorithm const* palette::learn(std::shared_ptr<algorithm const> const& x) {
+  for (auto const& k : known_)
+    if (k->coefficients == x) return k.get();
+  known_.push_back(std::make_unique<known_algorithm>(known_algorithm{x, traffic_of(*x), accuracy_of(*x)}));
+  return known_.back().get();
+}
+
+known_algorithm const& palette::of(outline_level const& l) const {
+  return **std::find_if(known_.begin(), known_.end(), [&](auto const& k) { return &k->traffic == l.traffic; });
+}
+
+std::vector<outline> outlines(palette const& from, problem const& shape, int workers, int levels,
+                              std::int64_t smallest_leaf, bool any_kind) {
+  std::vector<outline> list;
+  if (from.empty() || levels < 1) return list;
+  int const most_tasks = workers > 1 || any_kind ? most_task_levels : 0;
+  for (int tasks = 0; tasks <= std::min(levels, most_tasks); ++tasks)
+    for (int fused = 0; fused <= std::min(levels - tasks, most_fused_levels); ++fused) {
+      int const passes = levels - tasks - fused;
+      if (passes > most_explicit_levels && !any_kind) continue;
+      // A rectangular algorithm is the innermost level, below Strassen when there are two.
+      for (known_algorithm const* innermost : from.fused()) {
+        if (fused == 0 && innermost != from.fused().front()) continue;
+        outline o;
+        o.levels.insert(o.levels.end(), tasks, {&from.outer().traffic, level_kind::task});
+        o.levels.insert(o.levels.end(), passes, {&from.outer().traffic, level_kind::explicit_passes});
+        if (fused > 1) o.levels.push_back({&from.fused().front()->traffic, level_kind::fused});
+        if (fused > 0) o.levels.push_back({&innermost->traffic, level_kind::fused});
+        if (divides(o.levels, shape, smallest_leaf)) vary(std::move(o), workers, list);
+      }
+    }
+  return list;
+}
+
+}  // namespace heptad
