@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "schedulers/sequential/sequential.hpp"
+#include "schedulers/tbb/happens_before.hpp"
 #include "tests/schedulers/hand_made.hpp"
 
 namespace tbb = oneapi::tbb;
@@ -241,31 +242,48 @@ TEST_CASE("the caller's rounding mode holds in every task") {
   CHECK(otherwise == 0);
 }
 
-TEST_CASE("cancelling the caller's task group stops the run, for 1 and 4 workers") {
-  eight_threads const limit;
-  hand_made x(100);
-  for (int t = 1; t < 100; ++t) x.edge(t - 1, t);
-  for (int const workers : {1, 4}) {
-    std::atomic<int> runs = 0;
-    std::atomic<int> code = -1;
-    tbb::task_arena arena(workers);
-    tbb::task_group group;
-    calling_executor const work(x.graph, [&](int t, std::byte*) {
+namespace {
+
+/// A chain of 100 tasks, run from a TBB task whose group the eleventh cancels.
+struct cancelled_call {
+  explicit cancelled_call(int n) : workers(n), arena(n) {
+    for (int t = 1; t < 100; ++t) x.edge(t - 1, t);
+  }
+  hand_made x{100};
+  int workers;
+  tbb::task_arena arena;
+  tbb::task_group group;
+  std::atomic<int> runs = 0;
+  std::atomic<int> code = -1;
+
+  void call() {
+    calling_executor const work(x.graph, [this](int t, std::byte*) {
       ++runs;
       if (t == 10) group.cancel();
     });
-    arena.execute([&] {
-      group.run([&] {
-        try {
-          run_tbb(x.graph, x.dependencies, work, arena, workers, no_scratch);
-        } catch (error const& e) {
-          code = static_cast<int>(e.code());
-        }
-      });
-      group.wait();
-    });
+    try {
+      run_tbb(x.graph, x.dependencies, work, arena, workers, no_scratch);
+    } catch (error const& e) {
+      code = static_cast<int>(e.code());
+    }
+  }
+  void run() {
+    happens_before(this);
+    group.run(tbb_entry<cancelled_call, &cancelled_call::call>{this});
+    group.wait();
+    happens_after(this);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cancelling the caller's task group stops the run, for 1 and 4 workers") {
+  eight_threads const limit;
+  for (int const workers : {1, 4}) {
+    cancelled_call x(workers);
+    x.arena.execute([&x] { x.run(); });
     CAPTURE(workers);
-    CHECK(code == static_cast<int>(status::cancelled));
-    CHECK(runs == 11);
+    CHECK(x.code == static_cast<int>(status::cancelled));
+    CHECK(x.runs == 11);
   }
 }
