@@ -92,7 +92,8 @@ report multiply_small(context::impl& state, operands<T> const& x, options const&
   r.plan.tasks = r.tasks = 1;
   r.plan.workspace = r.workspace = cpu::product_scratch(kernels, x.C.rows, x.C.cols, x.A.cols, cpu::variant::abc);
   auto const scratch = state.memory.take(r.workspace);
-  if (!scratch) throw error(status::out_of_memory, fmt::format("no memory for {} bytes of packing", r.workspace));
+  if (!scratch)
+    throw error(status::out_of_memory, fmt::format("no memory for {} bytes of packing; C is untouched", r.workspace));
   cpu::term<T> const a{x.A.data, T(1)}, b{x.B.data, T(1)};
   cpu::destination<T> const c{x.C.data, x.alpha, x.beta};
   cpu::product_call<T> const call{.m = x.C.rows,

@@ -32,8 +32,8 @@ lines lines_of(matrix_view<T const> const& X) noexcept {
     along->stride = std::abs(along->stride);
     if (along->extent == 1) along->stride = 0;  // means nothing then
   }
-  if (inner.stride > outer.stride && outer.extent > 1) std::swap(inner, outer);
-  if (inner.extent == 1) std::swap(inner, outer);  // a single row or column is one line
+  // The elements of a single row or column are lines of their own.
+  if (outer.extent == 1 || (inner.extent > 1 && inner.stride > outer.stride)) std::swap(inner, outer);
   return {first, outer.extent, outer.stride, (inner.extent - 1) * inner.stride + size, inner.stride};
 }
 

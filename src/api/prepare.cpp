@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "codelets/cpu/kernel_set.hpp"
 #include "schedulers/executor.hpp"
 #include "src/api/arguments.hpp"
 #include "src/plan/planner.hpp"
@@ -23,10 +25,18 @@ std::size_t scratch_of(prepared_plan const& p) {
   return make_executor<T>(p.work, p.how, gemm_operands<T>{}, nullptr)->scratch_bytes();
 }
 
+std::string best_kernels(element_type type) {
+  return type == element_type::f64 ? cpu::best_kernel_set<double>().name : cpu::best_kernel_set<float>().name;
+}
+
 std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine) {
   auto p = std::make_shared<prepared_plan>();
   p->how = std::move(how);
-  p->work = build_gemm_graph(p->how, machine);
+  if (p->how.kernel.empty() || p->how.kernel == "auto") p->how.kernel = best_kernels(p->how.type);
+  // The bits follow from the graph: a deterministic one is cut for the whole machine, whatever part of it works.
+  plan cut = p->how;
+  if (cut.deterministic) cut.workers = machine.cores;
+  p->work = build_gemm_graph(cut, machine);
   p->order = derive_dependencies(p->work, p->how.deterministic);
   bool const f64 = p->how.type == element_type::f64;
   p->shared_bytes =
@@ -73,7 +83,8 @@ workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_p
 std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key) {
   if (auto known = state.plans.find(key)) return known;
   machine_profile const& machine = state.machine();
-  auto fresh = build(choose_plan(key.type, key.shape, key.workers, free_memory(), machine, key.wishes), machine);
+  std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
+  auto fresh = build(choose_plan(key.type, key.shape, key.workers, free, machine, key.wishes), machine);
   state.plans.insert(key, fresh);
   return fresh;
 }

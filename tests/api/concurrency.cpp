@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Many workers, many callers, calls inside tasks, and the same bits from all of them.
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <heptad/heptad.h>
+
+#include <heptad/tbb.hpp>
+
+#include <array>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "tests/api/reference.hpp"
+
+using heptad::test::layout;
+using heptad::test::padded_matrix;
+
+namespace {
+
+template <typename T>
+struct inputs {
+  padded_matrix<T> A, B, C0;
+  inputs(std::int64_t m, std::int64_t n, std::int64_t k)
+      : A(m, k, layout::columns), B(k, n, layout::columns), C0(m, n, layout::columns) {
+    std::mt19937 random(static_cast<unsigned>(m));
+    A.fill(random);
+    B.fill(random);
+    C0.fill(random);
+  }
+  std::vector<T> multiply(heptad::context& workers, heptad::options const& wishes, T beta = T(1)) const {
+    padded_matrix<T> C(C0);
+    heptad::gemm(workers, T(0.7), A.read(), B.read(), beta, C.view(), wishes);
+    return C.memory();
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("deterministic products have the same bits for 1 to 8 workers and both schedulers", "", double,
+                   float) {
+  for (auto const& [m, n, k] : {std::array{300, 280, 260}, std::array{257, 129, 511}, std::array{64, 900, 70}}) {
+    inputs<TestType> const x(m, n, k);
+    for (int const levels : {-1, 1, 2, 3}) {
+      for (TestType const beta : {TestType(0), TestType(1)}) {
+        heptad::options wishes;
+        wishes.deterministic = true;
+        wishes.force_levels = levels;
+        wishes.scheduler = heptad::scheduler_kind::sequential;
+        heptad::context one(1);
+        auto const expected = x.multiply(one, wishes, beta);
+        for (int threads = 1; threads <= 8; ++threads) {
+          INFO(m << " x " << n << " x " << k << ", " << levels << " levels, " << threads << " threads");
+          heptad::context workers(threads);
+          wishes.scheduler = heptad::scheduler_kind::sequential;
+          CHECK((x.multiply(workers, wishes, beta) == expected));
+          wishes.scheduler = heptad::scheduler_kind::tbb;
+          CHECK((x.multiply(workers, wishes, beta) == expected));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a context of more workers than cores uses them all, and nothing breaks") {
+  heptad::context workers(8);
+  CHECK(workers.threads() == 8);
+  inputs<double> const x(400, 400, 400);
+  heptad::options forced;
+  forced.force_levels = 2;
+  padded_matrix<double> C(x.C0);
+  heptad::report const r = heptad::gemm(workers, 1.0, x.A.read(), x.B.read(), 0.0, C.view(), forced);
+  CHECK(r.busy_seconds.size() <= 8);
+  CHECK(heptad::test::largest_error(1.0, x.A, x.B, 0.0, x.C0, C) <= heptad::test::tolerance<double>(r.plan, 1, 0));
+}
+
+TEST_CASE("8 threads at once on one context each get their own result") {
+  heptad::context workers(2);
+  heptad::options wishes;
+  wishes.deterministic = true;
+  wishes.force_levels = 2;
+  std::vector<inputs<double>> problems;
+  std::vector<std::vector<double>> expected;
+  for (int i = 0; i < 8; ++i) problems.emplace_back(150 + 10 * i, 170, 190);
+  for (auto const& x : problems) expected.push_back(x.multiply(workers, wishes));
+  std::atomic<int> right{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&, i] {
+      for (int round = 0; round < 5; ++round) right += problems[i].multiply(workers, wishes) == expected[i];
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(right == 40);
+}
+
+TEST_CASE("calls inside tasks of the same arena and of another one work") {
+  inputs<double> const x(200, 210, 190);
+  heptad::options wishes;
+  wishes.deterministic = true;
+  wishes.force_levels = 1;
+  oneapi::tbb::task_arena arena(4);
+  heptad::context in_arena = heptad::make_context(arena);
+  heptad::context own(2);
+  CHECK(in_arena.threads() == 4);
+  auto const expected = x.multiply(own, wishes);
+  std::atomic<int> right{0};
+  arena.execute([&] {
+    oneapi::tbb::parallel_for(0, 16,
+                              [&](int i) { right += x.multiply(i % 2 == 0 ? in_arena : own, wishes) == expected; });
+  });
+  CHECK(right == 16);
+}
+
+TEST_CASE("workers can be set while calls are in progress") {
+  inputs<double> const x(160, 170, 180);
+  heptad::options wishes;
+  wishes.deterministic = true;
+  wishes.force_levels = 1;
+  heptad::context& shared = heptad::default_context();
+  auto const expected = x.multiply(shared, wishes);
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::thread caller([&] {
+    while (!stop) wrong += x.multiply(shared, wishes) != expected;
+  });
+  for (int n : {1, 4, 2, 8, 3, 0}) CHECK(heptad_set_num_threads(n) == HEPTAD_SUCCESS);
+  stop = true;
+  caller.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a cancelled task group stops the product with its own code") {
+  heptad::context workers(2);
+  inputs<double> const x(300, 300, 300);
+  heptad::options forced;
+  forced.force_levels = 1;
+  std::atomic<bool> cancelled{false};
+  oneapi::tbb::task_group group;
+  group.run([&] {
+    oneapi::tbb::task_group_context* const mine = oneapi::tbb::task::current_context();
+    mine->cancel_group_execution();
+    try {
+      x.multiply(workers, forced);
+    } catch (heptad::error const& e) {
+      cancelled = e.code() == heptad::status::cancelled;
+    }
+  });
+  group.wait();
+  CHECK(cancelled);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// heptad::gemm on views of every layout, with the options that steer the plan.
+#include <heptad/tbb.hpp>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "tests/api/reference.hpp"
+
+using heptad::test::largest_error;
+using heptad::test::layout;
+using heptad::test::padded_matrix;
+using heptad::test::tolerance;
+
+namespace {
+
+template <typename T>
+struct random_product {
+  T alpha, beta;
+  padded_matrix<T> A, B, C0, C;
+
+  random_product(std::int64_t m, std::int64_t n, std::int64_t k, T alpha_, T beta_, layout a = layout::columns,
+                 layout b = layout::columns, layout c = layout::columns)
+      : alpha(alpha_), beta(beta_), A(m, k, a), B(k, n, b), C0(m, n, c), C(m, n, c) {
+    std::mt19937 random(static_cast<unsigned>(m + 3 * n + 5 * k));
+    A.fill(random);
+    B.fill(random);
+    C0.fill(random);
+    reset();
+  }
+  void reset() {
+    if (beta == T(0)) return C.set(std::numeric_limits<T>::quiet_NaN());
+    for (std::int64_t i = 0; i < C.view().rows; ++i) {
+      for (std::int64_t j = 0; j < C.view().cols; ++j) C(i, j) = C0(i, j);
+    }
+  }
+  heptad::report run(heptad::context& workers, heptad::options const& wishes = {}) {
+    reset();
+    return heptad::gemm(workers, alpha, A.read(), B.read(), beta, C.view(), wishes);
+  }
+  /// Checks C against the reference under the bound that the report's plan carries.
+  void check(heptad::report const& r) const {
+    CHECK(C.strays() == 0);
+    CHECK(largest_error(alpha, A, B, beta, C0, C) <= tolerance<T>(r.plan, alpha, beta));
+  }
+};
+
+std::string message_of(auto const& call) {
+  try {
+    call();
+  } catch (heptad::error const& e) {
+    CHECK(e.code() == heptad::status::invalid_argument);
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("views of every layout agree with the triple loop", "", double, float) {
+  heptad::context workers(2);
+  heptad::options forced;
+  forced.force_levels = 2;
+  for (layout const a : {layout::columns, layout::rows, layout::spread}) {
+    for (layout const b : {layout::columns, layout::rows, layout::spread}) {
+      for (layout const c : {layout::columns, layout::rows, layout::spread}) {
+        INFO("layouts " << int(a) << int(b) << int(c));
+        random_product<TestType> small(21, 13, 34, TestType(-1), TestType(0.7), a, b, c);
+        small.check(small.run(workers));
+        random_product<TestType> large(150, 131, 97, TestType(0.7), TestType(0), a, b, c);
+        large.check(large.run(workers, forced));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("views with negative strides agree with the triple loop", "", double, float) {
+  heptad::context workers(2);
+  using T = TestType;
+  std::int64_t const n = 90;
+  std::mt19937 random(3);
+  padded_matrix<T> A(n, n, layout::columns), B(n, n, layout::columns), C(n, n, layout::columns);
+  A.fill(random);
+  B.fill(random);
+  auto const flipped = [n](auto X) {  // rows in reverse order
+    X.data += (n - 1) * X.row_stride;
+    X.row_stride = -X.row_stride;
+    return X;
+  };
+  heptad::options forced;
+  forced.force_levels = GENERATE(-1, 1, 2);
+  auto const r = heptad::gemm(workers, T(1), flipped(A.read()), B.read(), T(0), flipped(C.view()), forced);
+  CHECK(C.strays() == 0);
+  CHECK(largest_error(T(1), A, B, T(0), C, C) <= tolerance<T>(r.plan, 1, 0));
+}
+
+TEMPLATE_TEST_CASE("any number of forced levels stays within its plan's bound on random odd shapes", "", double,
+                   float) {
+  heptad::context workers(3);
+  std::mt19937 random(11);
+  std::uniform_int_distribution<std::int64_t> size(1, 180);
+  std::uniform_int_distribution<int> choice(0, 2);
+  TestType const factors[] = {TestType(1), TestType(-1), TestType(0.7)};
+  TestType const betas[] = {TestType(0), TestType(1), TestType(0.7)};
+  for (int levels = 0; levels <= 4; ++levels) {
+    for (int trial = 0; trial < 12; ++trial) {
+      heptad::options forced;
+      forced.force_levels = levels;
+      forced.deterministic = trial % 2 == 0;
+      forced.scheduler = trial % 3 == 0 ? heptad::scheduler_kind::sequential : heptad::scheduler_kind::tbb;
+      if (trial % 4 == 0) forced.max_workspace = 0;
+      auto const some = [&] { return static_cast<layout>(choice(random)); };
+      random_product<TestType> x(size(random) | 1, size(random), size(random), factors[choice(random)],
+                                 betas[choice(random)], some(), some(), some());
+      INFO(levels << " levels, " << x.C.view().rows << " x " << x.C.view().cols << " x " << x.A.view().cols
+                  << ", alpha " << x.alpha << ", beta " << x.beta);
+      heptad::report const r = x.run(workers, forced);
+      CHECK(r.plan.levels.size() <= static_cast<std::size_t>(levels));
+      x.check(r);
+    }
+  }
+}
+
+TEST_CASE("forced levels are really used where the dimensions allow") {
+  heptad::context workers(2);
+  for (int levels = 0; levels <= 3; ++levels) {
+    heptad::options forced;
+    forced.force_levels = levels;
+    random_product<double> x(257, 261, 259, 1, 0);
+    heptad::report const r = x.run(workers, forced);
+    CHECK(r.plan.levels.size() == static_cast<std::size_t>(levels));
+    x.check(r);
+  }
+}
+
+TEST_CASE("every built-in algorithm by name stays within its bound") {
+  heptad::context workers(2);
+  char const* const name = GENERATE("strassen", "winograd", "huang323");
+  for (int levels = 1; levels <= 2; ++levels) {
+    heptad::options forced;
+    forced.algorithm = name;
+    forced.force_levels = levels;
+    random_product<double> x(150, 152, 154, 0.7, -1);
+    INFO(name);
+    heptad::report const r = x.run(workers, forced);
+    REQUIRE_FALSE(r.plan.levels.empty());
+    CHECK(r.plan.levels.front().name.find(name) != std::string::npos);
+    x.check(r);
+  }
+}
+
+TEST_CASE("the workspace stays under its cap, and the report says what was held") {
+  heptad::context workers(2);
+  random_product<double> x(600, 600, 600, 1, 0);
+  heptad::options wishes;
+  wishes.force_levels = 2;
+  std::size_t const wanted = x.run(workers, wishes).workspace;
+  CHECK(wanted > 0);
+  heptad::options classical;
+  classical.max_levels = 0;
+  std::size_t const least = x.run(workers, classical).workspace;  // packing alone
+  for (std::size_t const cap : {wanted, wanted / 2, wanted / 4, std::size_t{0}}) {
+    wishes.max_workspace = cap;
+    heptad::report const r = x.run(workers, wishes);
+    INFO("cap " << cap << ", classical packing " << least);
+    CHECK(r.workspace <= std::max(cap, 2 * least));
+    CHECK(r.workspace == r.plan.workspace);
+    CHECK_FALSE(r.fell_back);
+    x.check(r);
+  }
+}
+
+TEST_CASE("a report adds up") {
+  heptad::context workers(2);
+  random_product<double> x(400, 300, 350, 1, 1);
+  heptad::options forced;
+  forced.force_levels = 1;
+  heptad::report const r = x.run(workers, forced);
+  CHECK(r.seconds > 0);
+  CHECK(r.gflops == Approx(2.0 * 400 * 300 * 350 / r.seconds / 1e9));
+  CHECK(r.tasks == r.plan.tasks);
+  CHECK(r.tasks > 0);
+  REQUIRE_FALSE(r.busy_seconds.empty());
+  double busy = 0;
+  for (double const seconds : r.busy_seconds) busy += seconds;
+  CHECK(busy > 0);
+  CHECK(r.idle_fraction <= 1);
+  CHECK_FALSE(r.plan.reason.empty());
+  CHECK_FALSE(heptad::explain(r.plan).empty());
+}
+
+TEST_CASE("a plan made before runs the product of its shape and no other") {
+  heptad::context workers(2);
+  random_product<double> x(300, 260, 280, 1, 0, layout::columns, layout::rows, layout::rows);
+  heptad::problem shape{300, 260, 280, false, true, true, true};
+  heptad::options forced;
+  forced.force_levels = 2;
+  heptad::plan const how = heptad::make_plan<double>(workers, shape, forced);
+  CHECK(how.levels.size() == 2);
+  heptad::report const r = heptad::gemm(workers, how, 1.0, x.A.read(), x.B.read(), 0.0, x.C.view());
+  x.check(r);
+  CHECK(message_of([&] {
+          heptad::gemm(workers, how, 1.0, x.A.read().block(0, 0, 299, 280), x.B.read(), 0.0,
+                       x.C.view().block(0, 0, 299, 260));
+        }).starts_with("plan.shape ("));
+  CHECK(message_of([&] { heptad::gemm(workers, how, 1.0, x.A.read(), x.B.read(), 1.0, x.C.view()); }) ==
+        "plan.shape.beta_zero = true must be false when beta is not 0");
+  heptad::plan broken = how;
+  broken.levels.front().coefficients.reset();
+  CHECK(message_of([&] {
+          heptad::gemm(workers, broken, 1.0, x.A.read(), x.B.read(), 0.0, x.C.view());
+        }).starts_with("plan.levels: "));
+}
+
+TEST_CASE("max_error 1 means classical, and a small one fewer levels") {
+  heptad::context workers(2);
+  heptad::problem const shape{4096, 4096, 4096, false, false, false, true};
+  heptad::options wishes;
+  wishes.max_error = 1;
+  CHECK(heptad::make_plan<double>(workers, shape, wishes).levels.empty());
+  for (double const most : {2.0, 5.0, 20.0}) {
+    wishes.max_error = most;
+    CHECK(heptad::make_plan<double>(workers, shape, wishes).growth <= most);
+  }
+}
+
+TEST_CASE("wrong views and options are errors that name them, and leave C alone") {
+  heptad::context workers(2);
+  std::vector<double> a(100, 1), b(100, 1), c(100, 7);
+  auto const A = heptad::column_major<double const>(a.data(), 5, 4, 5);
+  auto const B = heptad::column_major<double const>(b.data(), 4, 3, 4);
+  auto const C = heptad::column_major(c.data(), 5, 3, 5);
+  auto const call = [&](auto X, auto Y, auto Z, heptad::options const& wishes = {}) {
+    return message_of([&] { heptad::gemm<double>(workers, 1, X, Y, 0, Z, wishes); });
+  };
+  CHECK(call(A.block(0, 0, 4, 4), B, C) == "A.rows = 4 must be C.rows = 5");
+  CHECK(call(A, B.block(0, 0, 3, 3), C) == "B.rows = 3 must be A.cols = 4");
+  CHECK(call(A, B.block(0, 0, 4, 2), C) == "B.cols = 2 must be C.cols = 3");
+  auto wrong = A;
+  wrong.rows = -5;
+  CHECK(call(wrong, B, C) == "A.rows = -5 must not be negative");
+  wrong = A;
+  wrong.data = nullptr;
+  CHECK(call(wrong, B, C) == "A.data = null must point to 5 x 4 elements");
+  auto folded = C;
+  folded.col_stride = 4;
+  CHECK(call(A, B, folded) ==
+        "C with row_stride = 1 and col_stride = 4 must not have two of its 5 x 3 elements at one address");
+  folded.col_stride = 0;
+  CHECK(call(A, B, folded).find("col_stride = 0") != std::string::npos);
+  CHECK(call(heptad::column_major<double const>(c.data() + 10, 5, 4, 5), B, C) == "C must not overlap A");
+
+  heptad::options wishes;
+  wishes.max_error = 0.5;
+  CHECK(call(A, B, C, wishes) == "max_error = 0.5 must be at least 1");
+  wishes.max_error = std::nan("");
+  CHECK(call(A, B, C, wishes) == "max_error = nan must be at least 1");
+  wishes = {};
+  wishes.algorithm = "quick";
+  CHECK(call(A, B, C, wishes).starts_with("algorithm = 'quick' must be one of auto, "));
+  wishes = {};
+  wishes.kernel = "abacus";
+  CHECK(call(A, B, C, wishes) == "kernel = 'abacus' must be a kernel set of this processor");
+  CHECK((c == std::vector<double>(100, 7)));
+  CHECK(message_of([&] { heptad::make_plan<double>(workers, {-1, 2, 3}); }) == "m = -1 must not be negative");
+  CHECK(message_of([&] { heptad::context too_many(-3); }) == "threads = -3 must be between 0 and 16384");
+}

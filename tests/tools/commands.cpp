@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program as its user sees it: what it prints, writes and returns.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tools/npy.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(fs::path const& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A folder of its own for one test, removed with it.
+struct folder {
+  fs::path path = fs::temp_directory_path() / ("heptad-tool-" + std::to_string(getpid()));
+  folder() { fs::create_directories(path); }
+  ~folder() { fs::remove_all(path); }
+  [[nodiscard]] std::string operator/(char const* name) const { return (path / name).string(); }
+};
+
+struct outcome {
+  int code;
+  std::string out, err;
+};
+
+outcome heptad_run(folder const& where, std::string const& arguments, std::string const& variables = "") {
+  std::string const out = where / "stdout", err = where / "stderr";
+  std::string const line = "cd '" + where.path.string() + "' && env HEPTAD_PROFILE_DIR='" + where.path.string() + "' " +
+                           variables + " '" HEPTAD_PROGRAM "' " + arguments + " >stdout 2>stderr </dev/null";
+  int const state = std::system(line.c_str());
+  return {WIFEXITED(state) ? WEXITSTATUS(state) : -1, read_text(out), read_text(err)};
+}
+
+nlohmann::json json_of(outcome const& result) {
+  INFO(result.err);
+  REQUIRE(result.code == 0);
+  return nlohmann::json::parse(result.out);
+}
+
+bool is_one_line(std::string const& text) { return text.starts_with("heptad: ") && text.find('\n') == text.size() - 1; }
+
+template <typename T>
+std::vector<T> write_random(std::string const& file, std::int64_t rows, std::int64_t cols, bool fortran_order) {
+  std::mt19937 random(static_cast<unsigned>(rows + cols));
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  std::vector<T> elements(static_cast<std::size_t>(rows * cols));
+  for (T& x : elements) x = uniform(random);
+  heptad::tools::write_npy<T>(file, fortran_order ? heptad::column_major<T const>(elements.data(), rows, cols, rows)
+                                                  : heptad::row_major<T const>(elements.data(), rows, cols, cols));
+  return elements;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gemm multiplies two files into a third", "", double, float) {
+  folder const here;
+  std::int64_t const m = 70, n = 50, k = 60;
+  auto const a = write_random<TestType>(here / "A.npy", m, k, true);
+  auto const b = write_random<TestType>(here / "B.npy", k, n, false);
+  auto const c0 = write_random<TestType>(here / "C0.npy", m, n, true);
+  auto const result =
+      heptad_run(here, "gemm A.npy B.npy -o C.npy --alpha 2 --beta -1 --c0 C0.npy --check --json --threads 2");
+  auto const json = json_of(result);
+  CHECK(json["check"]["passed"] == true);
+  CHECK(json["check"]["max_error"].get<double>() <= json["check"]["bound"].get<double>());
+  CHECK(json["plan"].is_object());
+  heptad::tools::npy_file const file(here / "C.npy");
+  auto const C = file.view<TestType>();
+  REQUIRE((C.rows == m && C.cols == n));
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      long double sum = 0;
+      for (std::int64_t l = 0; l < k; ++l) sum += static_cast<long double>(a[i + l * m]) * b[l * n + j];
+      auto const error = std::abs(2 * sum - c0[i + j * m] - C.data[i * C.row_stride + j * C.col_stride]);
+      CHECK(error < 1000 * std::numeric_limits<TestType>::epsilon());
+    }
+  }
+}
+
+TEST_CASE("gemm prints a report in words, repeats, and obeys the options of the plan") {
+  folder const here;
+  write_random<double>(here / "A.npy", 200, 200, false);
+  auto const text = heptad_run(here, "gemm A.npy A.npy -o C.npy --repeat 3 --check --max-levels 0");
+  INFO(text.err);
+  CHECK(text.code == 0);
+  CHECK(text.out.find("classical") != std::string::npos);
+  CHECK(text.out.find("over 3 runs") != std::string::npos);
+  CHECK(text.out.find("passed") != std::string::npos);
+  auto const forced = heptad_run(here, "gemm A.npy A.npy -o C.npy --check --json", "HEPTAD_FORCE_LEVELS=2");
+  CHECK(json_of(forced)["plan"]["levels"].size() == 2);
+}
+
+TEST_CASE("a trace and a verbose line are written when the environment asks") {
+  folder const here;
+  write_random<float>(here / "A.npy", 150, 150, false);
+  auto const result = heptad_run(here, "gemm A.npy A.npy -o C.npy", "HEPTAD_TRACE=t.json HEPTAD_VERBOSE=1");
+  CHECK(result.code == 0);
+  CHECK(result.err.find("heptad: sgemm m=150 n=150 k=150") != std::string::npos);
+  auto const trace = nlohmann::json::parse(read_text(here / "t.json"));
+  CHECK_FALSE(trace.empty());
+}
+
+TEST_CASE("failures are one line on stderr and exit code 1") {
+  folder const here;
+  write_random<double>(here / "A.npy", 20, 30, false);
+  write_random<float>(here / "F.npy", 30, 20, false);
+  std::ofstream(here / "bad.npy") << "not an array";
+  auto const [arguments, variables, message] = GENERATE(table<std::string, std::string, std::string>({
+      {"gemm missing.npy A.npy -o C.npy", "", "missing.npy: No such file or directory"},
+      {"gemm A.npy bad.npy -o C.npy", "", "bad.npy: not a .npy file"},
+      {"gemm A.npy A.npy -o C.npy", "", "B.rows = 20 must be A.cols = 30"},
+      {"gemm A.npy F.npy -o C.npy", "", "all files must have the same element type"},
+      {"gemm A.npy F.npy -o C.npy --beta 2", "", "--beta 2 needs --c0"},
+      {"info", "HEPTAD_NUM_THREADS=many", "HEPTAD_NUM_THREADS = 'many' must be an integer of at least 0"},
+      {"explain gemm -m 9 -n 9 -k 9 --algorithm quick", "", "algorithm = 'quick' must be one of auto"},
+  }));
+  auto const result = heptad_run(here, arguments, variables);
+  INFO(arguments << ": " << result.err);
+  CHECK(result.code == 1);
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find(message) != std::string::npos);
+  CHECK_FALSE(fs::exists(here / "C.npy"));
+}
+
+TEST_CASE("bad usage is one line on stderr and exit code 2") {
+  folder const here;
+  std::string const arguments = GENERATE(
+      "", "multiply", "gemm", "gemm A.npy B.npy", "explain", "explain gemm -m 5", "explain gemm -m 5 -n 5 -k x",
+      "explain gemm -m -5 -n 5 -k 5", "explain gemm -m 5 -n 5 -k 5 --type q", "info --wrong",
+      "explain gemm -m 5 -n 5 -k 5 --scheduler fast", "explain gemm -m 5 -n 5 -k 5 --max-error 0.5");
+  auto const result = heptad_run(here, arguments);
+  INFO(arguments << ": " << result.err);
+  CHECK(result.code == 2);
+  CHECK(is_one_line(result.err));
+}
+
+TEST_CASE("help and version are on stdout with exit code 0") {
+  folder const here;
+  CHECK(heptad_run(here, "--help").out.find("gemm") != std::string::npos);
+  CHECK(heptad_run(here, "gemm --help").code == 0);
+  CHECK(heptad_run(here, "--version").out.find('.') != std::string::npos);
+}
+
+TEST_CASE("explain prints the plan, writes the graph and runs it dry") {
+  folder const here;
+  auto const text = heptad_run(here, "explain gemm -m 8192 -n 8192 -k 8192 --type d --threads 2");
+  INFO(text.err);
+  REQUIRE(text.code == 0);
+  for (char const* word : {"levels", "tasks", "bound", "workspace", "reason", "predicted"}) {
+    CHECK(text.out.find(word) != std::string::npos);
+  }
+  auto const json =
+      json_of(heptad_run(here, "explain gemm -m 4096 -n 4096 -k 4096 --type s --workers 1,8,64 --dot g.dot --json"));
+  REQUIRE(json["dry_runs"].size() == 3);
+  for (auto const& run : json["dry_runs"]) {
+    CHECK(run["efficiency"].get<double>() > 0);
+    CHECK(run["efficiency"].get<double>() <= 1.000001);
+    CHECK(run["seconds"].get<double>() >= run["critical_path_seconds"].get<double>() * 0.999999);
+  }
+  CHECK(read_text(here / "g.dot").starts_with("digraph"));
+}
+
+TEST_CASE("info lists kernel sets and algorithms") {
+  folder const here;
+  auto const json = json_of(heptad_run(here, "info --json"));
+  CHECK(json["profile"]["measured"] == false);
+  int chosen = 0;
+  for (auto const& set : json["kernels"]["f64"]) chosen += set["chosen"].get<bool>();
+  CHECK(chosen == 1);
+  bool winograd = false;
+  for (auto const& x : json["algorithms"]) winograd = winograd || (x["name"] == "winograd" && x["rank"] == 7);
+  CHECK(winograd);
+  CHECK(heptad_run(here, "info").out.find("kernel") != std::string::npos);
+}
