@@ -139,7 +139,8 @@ TEMPLATE_TEST_CASE("product is right over several blocks of rows, columns and de
   using T = TestType;
   for (heptad::cpu::kernel_set<T> const* kernels : heptad::cpu::kernel_sets<T>()) {
     if (!kernels->available()) continue;
-    auto const [mr, nr, mc, kc, nc] = kernels->blocks();
+    heptad::cpu::blocking const b = kernels->blocks();
+    std::int64_t const mr = b.mr, nr = b.nr, mc = b.mc, kc = b.kc, nc = b.nc;
     std::int64_t const shapes[][3] = {{mr + 3, nr + 1, 3 * kc + 5}, {mc, nr, 2 * kc},          {2 * mc + 3, 2 * nr, kc},
                                       {mr, 2 * nc + 3, 5},          {mc + 13, 30, 2 * kc + 1}, {9, nc + 13, kc + 1},
                                       {4 * mc + 1, 11, 33}};
