@@ -232,20 +232,3 @@ TEMPLATE_TEST_CASE("product is right for random shapes, layouts, sums and update
     expect_right(s);
   }
 }
-
-TEMPLATE_TEST_CASE("the scratch for a product is enough for every smaller one", "[product]", float, double) {
-  std::mt19937_64 random(11);
-  auto const up_to = [&](std::int64_t most) {
-    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
-  };
-  for (auto const* kernels : heptad::cpu::kernel_sets<TestType>()) {
-    if (!kernels->available()) continue;
-    for (variant how : {variant::abc, variant::ab})
-      for (int trial = 0; trial < 3000; ++trial) {
-        std::int64_t const m = up_to(1100), n = up_to(9000), k = up_to(1100);
-        std::int64_t const less_m = up_to(m), less_n = up_to(n), less_k = up_to(k);
-        CAPTURE(kernels->name, how == variant::abc, m, n, k, less_m, less_n, less_k);
-        REQUIRE(product_scratch(*kernels, less_m, less_n, less_k, how) <= product_scratch(*kernels, m, n, k, how));
-      }
-  }
-}
