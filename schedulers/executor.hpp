@@ -31,9 +31,9 @@ struct gemm_operands {
   matrix_view<T> C;
 };
 
-/// `workspace` holds g.workspace_elements of T, 64-byte aligned. The graph must outlive the executor. With null operands
-/// and workspace the executor can say its scratch_bytes(), but run nothing.
-/// Throws error{invalid_argument} when the plan's kernel set is unknown or not of this processor.
+/// `workspace` holds g.workspace_elements of T, 64-byte aligned. The graph must outlive the executor. With null
+/// operands and workspace the executor can say its scratch_bytes(), but run nothing. Throws error{invalid_argument}
+/// when the plan's kernel set is unknown or not of this processor.
 template <typename T>
 std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_operands<T> const& operands,
                                         T* workspace);
