@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +26,7 @@ nlohmann::json machine() {
   hwloc_topology_load(raw);
   nlohmann::json result = {{"cores", hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE)},
                            {"hardware_threads", hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_PU)},
-                           {"memory_bytes", hwloc_get_root_obj(raw)->total_memory}};
+                           {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE)}};
   hwloc_obj_t package = hwloc_get_obj_by_type(raw, HWLOC_OBJ_PACKAGE, 0);
   for (auto const& [key, name] : {std::pair{"cpu", "CPUModel"}, std::pair{"cpu_vendor", "CPUVendor"},
                                   std::pair{"cpu_family", "CPUFamilyNumber"}, std::pair{"cpu_model", "CPUModelNumber"}})

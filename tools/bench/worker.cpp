@@ -97,7 +97,7 @@ private:
 
 }  // namespace
 
-int serve(worker_options const& wishes) {
+void serve(worker_options const& wishes) {
   channel bench(wishes.channel);
   std::unique_ptr<library> tested;
   try {
@@ -106,7 +106,7 @@ int serve(worker_options const& wishes) {
     bench.send(tested->info());
   } catch (std::exception const& reason) {
     bench.send({{"error", reason.what()}});
-    return 1;
+    return;
   }
   server state(*tested);
   for (;;) {
@@ -114,7 +114,7 @@ int serve(worker_options const& wishes) {
     try {
       request = bench.receive();
     } catch (std::runtime_error const&) {
-      return 0;  // the bench has closed the channel
+      return;  // the bench has closed the channel
     }
     try {
       bench.send(state.answer(request));

@@ -16,7 +16,7 @@ struct worker_options {
   own_options own;
 };
 
-/// Serves until the bench closes the channel; the requests are in worker.cpp. Returns the exit status.
-int serve(worker_options const& wishes);
+/// Serves until the bench closes the channel; the requests are in worker.cpp. Failures are answers.
+void serve(worker_options const& wishes);
 
 }  // namespace heptad::bench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `heptad bench` from outside: it writes the record that bench/README.md describes, and says what it cannot do.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace {
+
+struct folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("heptad-test-bench-" + std::to_string(getpid()));
+  folder() { std::filesystem::create_directories(path); }
+  ~folder() { std::filesystem::remove_all(path); }
+};
+
+std::string text_of(std::filesystem::path const& file) {
+  std::ifstream in(file);
+  return (std::stringstream() << in.rdbuf()).str();
+}
+
+int run(std::string const& arguments, folder const& place) {
+  std::string const command = std::string(HEPTAD_PROGRAM) + " bench " + arguments + " >" +
+                              (place.path / "out").string() + " 2>" + (place.path / "err").string();
+  return WEXITSTATUS(std::system(command.c_str()));
+}
+
+}  // namespace
+
+TEST_CASE("the record has a checked result for every type, thread count and shape") {
+  folder const place;
+  auto const file = place.path / "record.json";
+  REQUIRE(
+      run("gemm --sizes 96 --shapes 70x33x51 --type d,s --threads 1,2 --reps 2 --min-seconds 0 --peers none --json " +
+              file.string(),
+          place) == 0);
+  auto const record = nlohmann::json::parse(text_of(file));
+  CHECK(record.at("schema") == 1);
+  CHECK(record.at("machine").at("cores") >= 1);
+  CHECK(record.at("commit").contains("hash"));
+  CHECK(record.at("libraries").at(0).at("name") == "heptad");
+  REQUIRE(record.at("cases").size() == 8);
+  for (auto const& one : record.at("cases")) {
+    auto const& own = one.at("results").at(0);
+    CHECK(own.at("valid") == true);
+    CHECK(own.at("calls") >= 2);
+    CHECK(own.at("seconds").at("min") <= own.at("seconds").at("median"));
+    CHECK(own.at("memory").at("peak") >= own.at("memory").at("operands"));
+    CHECK(own.at("last_call").at("plan").contains("levels"));
+    CHECK_FALSE(one.contains("ratio"));  // there was nobody to compare with
+  }
+}
+
+TEST_CASE("a peer that cannot be loaded is named") {
+  folder const place;
+  CHECK(run("gemm --sizes 64 --peers openblas=/nowhere/libopenblas.so", place) == 1);
+  CHECK_THAT(text_of(place.path / "err"), Catch::Contains("openblas") && Catch::Contains("/nowhere/libopenblas.so"));
+  CHECK(run("gemm --sizes 64 --peers atlas", place) == 1);
+  CHECK_THAT(text_of(place.path / "err"), Catch::Contains("'atlas'"));
+}

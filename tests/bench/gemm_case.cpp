@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/bench/gemm_case.hpp"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+using namespace heptad::bench;
+
+TEST_CASE("a shape is one size or M x N x K") {
+  gemm_case const square = parse_shape("4096");
+  CHECK((square.m == 4096 && square.n == 4096 && square.k == 4096));
+  gemm_case const flat = parse_shape("2000x9000x500");
+  CHECK((flat.m == 2000 && flat.n == 9000 && flat.k == 500));
+  CHECK(flat.shape() == "2000x9000x500");
+  CHECK(flat.flops() == 2.0 * 2000 * 9000 * 500);
+}
+
+TEST_CASE("a misspelt shape is refused and named") {
+  for (char const* text : {"", "x", "12x", "12x13", "1x2x3x4", "0", "-5", "12y", "3000000000", "1e3"}) {
+    INFO(text);
+    REQUIRE_THROWS_AS(parse_shape(text), std::invalid_argument);
+    REQUIRE_THROWS_WITH(parse_shape(text), Catch::Contains(std::string("'") + text + "'"));
+  }
+}
