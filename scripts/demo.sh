@@ -18,7 +18,7 @@ say "building Heptad (release)"
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 cmake --preset release "${launcher[@]}" >/dev/null
-cmake --build --preset release -j "$(nproc)"
+cmake --build --preset release --target heptad_program -j "$(nproc)"
 mkdir -p "$out"
 
 say "the data: a photograph, cut into overlapping patches"
