@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Block sizes that fit this processor's caches: a packed B panel takes half of L1 or less, a packed A block a quarter
-// to half of L2 (Low et al., Analytical Modeling Is Enough for High-Performance BLIS, 2016).
+// Block sizes that fit this processor's caches.
 #pragma once
-
-#include <unistd.h>
 
 #include "codelets/cpu/kernel_set.hpp"
 
 namespace heptad::cpu {
 
-/// mr×nr tiles of elements of `element_bytes`. Longer k-blocks pay where L1 and L2 have room for them.
-inline blocking blocks_for_caches(int mr, int nr, int element_bytes) {
-  static long const l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  bool const roomy = l1 >= (48 << 10) && l2 >= (2 << 20);
-  int const kc = roomy ? 512 : 256;
-  long const a_block = roomy ? 1 << 19 : 480 << 10;  // bytes
-  int const mc = static_cast<int>(a_block / (static_cast<long>(kc) * element_bytes)) / mr * mr;
-  constexpr int short_kc = 256, short_nc = 32;
-  int const short_mc = static_cast<int>((l2 / 2 / (short_kc * element_bytes) + mr - 1) / mr * mr);
-  return {mr, nr, mc, kc, 4096, short_mc, short_kc, short_nc};
-}
+/// For mr×nr tiles of elements of `element_bytes`. A packed B panel takes half of L1 or less, a packed A block a
+/// quarter to half of L2 (Low et al., Analytical Modeling Is Enough for High-Performance BLIS, 2016).
+blocking blocks_for_caches(int mr, int nr, int element_bytes);
 
 }  // namespace heptad::cpu

@@ -35,7 +35,7 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   constexpr std::int64_t slack = 4096 / sizeof(T) + 64 / sizeof(T);
   blocking const b = kernels.blocks();
   layout l{};
-  bool const short_a = m <= b.short_mc;
+  bool const short_a = m > 0 && m <= b.short_mc;
   l.kc = balanced(k, short_a ? b.short_kc : b.kc, 16);
   l.mc = short_a ? round_up(m, b.mr) : balanced(m, std::max(b.mc / b.mr, 1) * b.mr, b.mr);
   l.nc = balanced(n, std::max((short_a ? b.short_nc : b.nc) / b.nr, 1) * b.nr, b.nr);
