@@ -10,8 +10,8 @@ int main(void) {
   const int64_t m = 700, n = 500, k = 600;
   double *a = malloc(sizeof *a * m * k), *b = malloc(sizeof *b * k * n), *c = malloc(sizeof *c * m * n);
   if (!a || !b || !c) return 1;
-  for (int64_t i = 0; i < m * k; ++i) a[i] = (double)(i % 7) - 3;
-  for (int64_t i = 0; i < k * n; ++i) b[i] = (double)(i % 5) - 2;
+  for (int64_t i = 0; i < m * k; ++i) a[i] = (double)(i % 11) - 4;
+  for (int64_t i = 0; i < k * n; ++i) b[i] = (double)(i % 13) - 5;
 
   /* C := 2 A B; beta = 0, so C need not be initialised. */
   int status = heptad_dgemm('n', 'n', m, n, k, 2.0, a, m, b, k, 0.0, c, m);

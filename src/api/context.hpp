@@ -35,7 +35,7 @@ private:
   oneapi::tbb::task_arena* arena_;
 };
 
-struct context::impl {
+struct [[gnu::visibility("hidden")]] context::impl {
   impl(std::shared_ptr<worker_group const> group, options fill_in);
 
   /// The workers, which live as long as the call that asked.

@@ -7,7 +7,7 @@ function(run)
 endfunction()
 
 function(configure source)
-  run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/${TEST} -G ${GENERATOR} --fresh -DCMAKE_BUILD_TYPE=Release
+  run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/${TEST} -G ${GENERATOR} --fresh -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} ${ARGN})
 endfunction()
 
@@ -46,8 +46,10 @@ elseif(TEST STREQUAL pkg_config)
   set(ENV{LD_LIBRARY_PATH} ${PREFIX}/${LIBDIR})
   run(${WORK}/${TEST}/client)
 elseif(TEST STREQUAL subdirectory)
-  configure(${SOURCE}/tests/package/subdirectory -DHEPTAD_SOURCE=${SOURCE} -DCLIENT=${client})
-  run(${CMAKE_COMMAND} --build ${WORK}/${TEST})
+  # The flags of this build, so that a compiler cache has all but the client.
+  configure(${SOURCE}/tests/package/subdirectory -DHEPTAD_SOURCE=${SOURCE} -DCLIENT=${client}
+    -DHEPTAD_WARNINGS_AS_ERRORS=${STRICT})
+  run(${CMAKE_COMMAND} --build ${WORK}/${TEST} --parallel 2)
   run(${WORK}/${TEST}/client)
 else()
   message(FATAL_ERROR "no package test '${TEST}'")

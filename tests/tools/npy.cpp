@@ -117,7 +117,7 @@ TEST_CASE("hostile files are errors that say what is wrong") {
   CHECK(with("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 3)}") == "3 dimensions, must be 2");
   CHECK(with("{'descr': '<f8', 'fortran_order': False, 'shape': (-2, -3)}") == "the shape must be a tuple of sizes");
   CHECK(with("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3e9)}") ==
-        "the header must have ')' at its byte 54");
+        "the header must have ')' at its byte 55");
   CHECK(with("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 99999999999999999999)}") ==
         "the shape must be a tuple of sizes");
   CHECK(with("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4)}").find("do not fill") !=
