@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All environment variables of Heptad, read once, here and nowhere else. They are the defaults of the C interface and
-// of default_context(): an option that the caller leaves at its default takes the variable's value, an option that the
-// caller sets wins. HEPTAD_VERBOSE and HEPTAD_TRACE hold for every context.
+// The environment variables of Heptad, read once, here; only the folder of the machine profile is found by
+// src/plan/profile.cpp. They are the defaults of the C interface and of default_context(): an option that the caller
+// leaves at its default takes the variable's value, an option that the caller sets wins. HEPTAD_VERBOSE and
+// HEPTAD_TRACE hold for every context.
 #pragma once
 
 #include <functional>
