@@ -12,7 +12,7 @@ blocking blocks_for_caches(int mr, int nr, int element_bytes) {
   int const kc = roomy ? 512 : 256;
   long const a_block = roomy ? 1 << 19 : 480 << 10;  // bytes
   int const mc = static_cast<int>(a_block / (static_cast<long>(kc) * element_bytes)) / mr * mr;
-  constexpr int short_kc = 256, short_nc = 32;
+  constexpr int short_kc = 256, short_nc = 16;
   int const short_mc = static_cast<int>((l2 / 2 / (short_kc * element_bytes) + mr - 1) / mr * mr);
   return {mr, nr, mc, kc, 4096, short_mc, short_kc, short_nc};
 }
