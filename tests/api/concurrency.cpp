@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many workers, many callers, calls inside tasks, and the same bits from all of them.
-#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task.h>
 #include <oneapi/tbb/task_group.h>
 
@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "schedulers/tbb/happens_before.hpp"
 #include "tests/api/reference.hpp"
 
 using heptad::test::layout;
@@ -96,22 +97,62 @@ TEST_CASE("8 threads at once on one context each get their own result") {
   CHECK(right == 40);
 }
 
-TEST_CASE("calls inside tasks of the same arena and of another one work") {
-  inputs<double> const x(200, 210, 190);
+namespace {
+
+/// Products called from the tasks of a group inside an arena, by turns on two contexts.
+struct nested_calls {
+  inputs<double> x{200, 210, 190};
   heptad::options wishes;
-  wishes.deterministic = true;
-  wishes.force_levels = 1;
+  heptad::context &even, &odd;
+  std::vector<double> expected;
+  std::atomic<int> turn{0}, right{0};
+
+  nested_calls(heptad::context& first, heptad::context& second) : even(first), odd(second) {
+    wishes.deterministic = true;
+    wishes.force_levels = 1;
+    expected = x.multiply(even, wishes);
+  }
+  void call() { right += x.multiply(turn++ % 2 == 0 ? even : odd, wishes) == expected; }
+  void run() {
+    oneapi::tbb::task_group group;
+    heptad::happens_before(this);
+    for (int i = 0; i < 16; ++i) group.run(heptad::tbb_entry<nested_calls, &nested_calls::call>{this});
+    group.wait();
+    heptad::happens_after(this);
+  }
+};
+
+/// A product whose task belongs to a group that is cancelled already.
+struct cancelled_call {
+  heptad::context workers{2};
+  inputs<double> x{300, 300, 300};
+  std::atomic<bool> cancelled{false};
+
+  void call() {
+    heptad::options forced;
+    forced.force_levels = 1;
+    oneapi::tbb::task::current_context()->cancel_group_execution();
+    try {
+      x.multiply(workers, forced);
+    } catch (heptad::error const& e) {
+      cancelled = e.code() == heptad::status::cancelled;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("calls inside tasks of the same arena and of another one work") {
+  oneapi::tbb::global_control const four(oneapi::tbb::global_control::max_allowed_parallelism, 4);
   oneapi::tbb::task_arena arena(4);
   heptad::context in_arena = heptad::make_context(arena);
   heptad::context own(2);
   CHECK(in_arena.threads() == 4);
-  auto const expected = x.multiply(own, wishes);
-  std::atomic<int> right{0};
-  arena.execute([&] {
-    oneapi::tbb::parallel_for(0, 16,
-                              [&](int i) { right += x.multiply(i % 2 == 0 ? in_arena : own, wishes) == expected; });
-  });
-  CHECK(right == 16);
+  nested_calls calls(in_arena, own);
+  heptad::happens_before(&calls);
+  arena.execute(heptad::tbb_entry<nested_calls, &nested_calls::run>{&calls});
+  heptad::happens_after(&calls);
+  CHECK(calls.right == 16);
 }
 
 TEST_CASE("workers can be set while calls are in progress") {
@@ -133,21 +174,11 @@ TEST_CASE("workers can be set while calls are in progress") {
 }
 
 TEST_CASE("a cancelled task group stops the product with its own code") {
-  heptad::context workers(2);
-  inputs<double> const x(300, 300, 300);
-  heptad::options forced;
-  forced.force_levels = 1;
-  std::atomic<bool> cancelled{false};
+  cancelled_call one;
   oneapi::tbb::task_group group;
-  group.run([&] {
-    oneapi::tbb::task_group_context* const mine = oneapi::tbb::task::current_context();
-    mine->cancel_group_execution();
-    try {
-      x.multiply(workers, forced);
-    } catch (heptad::error const& e) {
-      cancelled = e.code() == heptad::status::cancelled;
-    }
-  });
+  heptad::happens_before(&one);
+  group.run(heptad::tbb_entry<cancelled_call, &cancelled_call::call>{&one});
   group.wait();
-  CHECK(cancelled);
+  heptad::happens_after(&one);
+  CHECK(one.cancelled);
 }
