@@ -4,6 +4,7 @@
 #include "src/plan/profile.hpp"
 
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -173,7 +174,7 @@ machine_profile default_profile() {
   if (hwloc_topology_load(raw) != 0) return p;
   p.cores = std::max(1, hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE));
   hwloc_obj_t const root = hwloc_get_root_obj(raw);
-  p.memory_bytes = root->total_memory;
+  p.memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (hwloc_obj_t const l2 = hwloc_get_obj_by_type(raw, HWLOC_OBJ_L2CACHE, 0)) p.l2_bytes = l2->attr->cache.size;
   hwloc_obj_t const l3 = hwloc_get_obj_by_type(raw, HWLOC_OBJ_L3CACHE, 0);
   p.l3_bytes = l3 != nullptr ? l3->attr->cache.size : p.l2_bytes;
