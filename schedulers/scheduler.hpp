@@ -37,7 +37,8 @@ std::vector<double> busy_seconds(run_result const& r);
 /// 1 − Σ busy / (workers × seconds).
 double idle_fraction(run_result const& r);
 
-/// Chrome/Perfetto trace-event JSON: one track a worker, one slice a task.
-std::string to_trace(graph const& g, run_result const& r, std::string const& title);
+/// The elements of a Chrome/Perfetto trace-event JSON array, without its brackets, so that calls can be appended: one
+/// process numbered `call`, one track a worker, one slice a task; the run began `begin` seconds after the trace.
+std::string to_trace_events(graph const& g, run_result const& r, std::string const& title, int call, double begin);
 
 }  // namespace heptad

@@ -44,8 +44,9 @@ std::string to_text(report const& r) {
   auto const line = [&text](char const* label, std::string const& value) {
     text += fmt::format("{:<12}{}\n", label, value);
   };
-  line("actual", fmt::format("{:.6f} s, {:.1f} GFLOP/s, {} tasks, {} bytes of workspace{}", r.seconds, r.gflops,
-                             r.tasks, r.workspace, r.fell_back ? " (fell back: no memory for more)" : ""));
+  line("actual", fmt::format("{:.6f} s, {:.1f} GFLOP/s, {} tasks, {:.1f} MiB of workspace{}", r.seconds, r.gflops,
+                             r.tasks, static_cast<double>(r.workspace) / (1 << 20),
+                             r.fell_back ? " (fell back: no memory for more)" : ""));
   if (!r.busy_seconds.empty()) {
     line("busy",
          fmt::format("{:.6f} s by worker, {:.1f} % idle", fmt::join(r.busy_seconds, " "), 100 * r.idle_fraction));

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One line and one file a call, on request.
+// One line a call and one file a process, on request.
 #include "src/api/diagnostics.hpp"
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace heptad {
 namespace {
@@ -30,14 +32,21 @@ void print_line(environment const& env, report const& r) {
 }
 
 void write_trace(environment const& env, graph const& g, run_result const& ran) {
-  std::string const& path = env.trace;
-  if (path.empty()) return;
+  if (env.trace.empty()) return;
+  using clock = std::chrono::steady_clock;
   static std::mutex one_writer;
+  static std::ofstream file(env.trace, std::ios::trunc);
+  static clock::time_point const start =
+      clock::now() - std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(ran.seconds));
+  static int calls = 0;
   std::lock_guard const lock(one_writer);
-  std::ofstream file(path, std::ios::trunc);
-  file << to_trace(g, ran, title(g));
-  file.close();
-  if (!file) fmt::print(stderr, "heptad: HEPTAD_TRACE = '{}' could not be written\n", path);
+  double const end = std::chrono::duration<double>(clock::now() - start).count();
+  // The array is closed after every call, and opened again by the next one.
+  constexpr std::string_view closed = "\n]\n";
+  if (calls == 0) file << "[\n";
+  else file.seekp(-static_cast<std::streamoff>(closed.size()), std::ios::end) << ",\n";
+  file << to_trace_events(g, ran, title(g), ++calls, end - ran.seconds) << closed << std::flush;
+  if (!file) fmt::print(stderr, "heptad: HEPTAD_TRACE = '{}' could not be written\n", env.trace);
 }
 
 }  // namespace heptad

@@ -17,7 +17,8 @@ std::string describe_levels(plan const& how);
 /// One line on stderr, when `env` asks for it.
 void print_line(environment const& env, report const& r);
 
-/// Replaces the file that `env` names, if any; a failure is one line on stderr.
+/// Adds the call to the file that `env` names, if any, which the first call of the process replaces; the file is
+/// complete JSON after every call. A failure is one line on stderr.
 void write_trace(environment const& env, graph const& g, run_result const& ran);
 
 }  // namespace heptad

@@ -32,10 +32,10 @@ TEST_CASE("a trace is JSON with one named track a worker and one slice a task") 
   hand_made x(3);
   x.graph.tasks[1].name = "sums of \"A\"\n";
   x.graph.tasks[1].cost = {8e9, 4e9, 1.5};
-  json const trace = json::parse(to_trace(x.graph, by_hand(), "dgemm 3 × 3"));
+  json const trace = json::parse("[" + to_trace_events(x.graph, by_hand(), "dgemm 3 × 3", 4, 10.0) + "]");
   std::vector<std::string> tracks;
   std::vector<json> slices;
-  for (json const& event : trace.at("traceEvents")) {
+  for (json const& event : trace) {
     if (event.at("ph") == "M" && event.at("name") == "thread_name") tracks.push_back(event.at("args").at("name"));
     if (event.at("ph") == "X") slices.push_back(event);
   }
@@ -43,7 +43,8 @@ TEST_CASE("a trace is JSON with one named track a worker and one slice a task") 
   REQUIRE(slices.size() == 3);
   CHECK(slices[1].at("name") == "sums of \"A\"\n");
   CHECK(slices[1].at("tid") == 1);
-  CHECK(slices[1].at("ts").get<double>() == Approx(1e6));
+  CHECK(slices[1].at("pid") == 4);
+  CHECK(slices[1].at("ts").get<double>() == Approx(11e6));
   CHECK(slices[1].at("dur").get<double>() == Approx(2e6));
   CHECK(slices[1].at("args").at("flops") == 8e9);
   CHECK(slices[1].at("args").at("bytes") == 4e9);
