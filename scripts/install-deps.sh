@@ -10,7 +10,7 @@ packages=(
   # testing
   catch2 libbenchmark-dev clang-format-14
   # measuring: the libraries to compare with (BLIS also lends its micro-kernels where Heptad has none of its own)
-  libopenblas0-pthread libblis4-pthread
+  libopenblas0-pthread libblis-pthread-dev
   # the demo's data and plots
   python3 python3-numpy python3-matplotlib python3-pil
 )
