@@ -8,6 +8,7 @@
 #include <memory>
 #include <tuple>
 
+#include "src/matrix/limits.hpp"
 #include "tasks/cost.hpp"
 #include "tasks/cut.hpp"
 #include "tasks/node.hpp"
@@ -18,6 +19,18 @@ namespace {
 
 void require(bool holds, std::string const& what) {
   if (!holds) throw error(status::internal_error, "task graph: " + what + "; C is untouched");
+}
+
+/// The most blocks in one sum of A or B, or destinations of one product.
+int widest(algorithm const& x) {
+  int most = 0;
+  for (coefficient_matrix const* X : {&x.U, &x.V, &x.W})
+    for (int r = 0; r < X->cols; ++r) {
+      int terms = 0;
+      for (int i = 0; i < X->rows; ++i) terms += (*X)(i, r).is_zero() ? 0 : 1;
+      most = std::max(most, terms);
+    }
+  return most;
 }
 
 /// The levels of a plan by kind.
@@ -40,6 +53,7 @@ struct sorted_levels {
         fused = fused ? std::make_shared<algorithm const>(kronecker(*fused, *level.coefficients)) : level.coefficients;
     }
     serial.fused = fused.get();
+    if (fused) require(widest(*fused) <= most_terms, "the fused levels sum too many blocks at once");
   }
 };
 

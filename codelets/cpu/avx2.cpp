@@ -16,7 +16,6 @@ struct avx2_f64 {
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
   static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
-  static void store_unaligned(double* p, vector x) { _mm256_storeu_pd(p, x); }
   static vector broadcast(double x) { return _mm256_set1_pd(x); }
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
@@ -40,7 +39,6 @@ struct avx2_f32 {
   static vector zero() { return _mm256_setzero_ps(); }
   static vector load(float const* p) { return _mm256_loadu_ps(p); }
   static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
-  static void store_unaligned(float* p, vector x) { _mm256_storeu_ps(p, x); }
   static vector broadcast(float x) { return _mm256_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
@@ -71,12 +69,14 @@ kernel_set<double> const avx2_kernels_f64{"avx2",
                                           [] { return blocks_for_caches(12, 4, sizeof(double)); },
                                           simd_kernels<avx2_f64>::pack_a,
                                           simd_kernels<avx2_f64>::pack_b,
-                                          simd_kernels<avx2_f64>::macro};
+                                          simd_kernels<avx2_f64>::macro,
+                                          avx2_f64::lanes};
 kernel_set<float> const avx2_kernels_f32{"avx2",
                                          available,
                                          [] { return blocks_for_caches(24, 4, sizeof(float)); },
                                          simd_kernels<avx2_f32>::pack_a,
                                          simd_kernels<avx2_f32>::pack_b,
-                                         simd_kernels<avx2_f32>::macro};
+                                         simd_kernels<avx2_f32>::macro,
+                                         avx2_f32::lanes};
 
 }  // namespace heptad::cpu

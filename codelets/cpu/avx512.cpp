@@ -16,7 +16,6 @@ struct avx512_f64 {
   static vector zero() { return _mm512_setzero_pd(); }
   static vector load(double const* p) { return _mm512_loadu_pd(p); }
   static void store(double* p, vector x) { _mm512_storeu_pd(p, x); }
-  static void store_unaligned(double* p, vector x) { _mm512_storeu_pd(p, x); }
   static vector broadcast(double x) { return _mm512_set1_pd(x); }
   static vector add(vector a, vector b) { return _mm512_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_pd(a, b); }
@@ -50,7 +49,6 @@ struct avx512_f32 {
   static vector zero() { return _mm512_setzero_ps(); }
   static vector load(float const* p) { return _mm512_loadu_ps(p); }
   static void store(float* p, vector x) { _mm512_storeu_ps(p, x); }
-  static void store_unaligned(float* p, vector x) { _mm512_storeu_ps(p, x); }
   static vector broadcast(float x) { return _mm512_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }
@@ -93,12 +91,14 @@ kernel_set<double> const avx512_kernels_f64{"avx512",
                                             [] { return blocks_for_caches(24, 8, sizeof(double)); },
                                             simd_kernels<avx512_f64>::pack_a,
                                             simd_kernels<avx512_f64>::pack_b,
-                                            simd_kernels<avx512_f64>::macro};
+                                            simd_kernels<avx512_f64>::macro,
+                                            avx512_f64::lanes};
 kernel_set<float> const avx512_kernels_f32{"avx512",
                                            available,
                                            [] { return blocks_for_caches(48, 8, sizeof(float)); },
                                            simd_kernels<avx512_f32>::pack_a,
                                            simd_kernels<avx512_f32>::pack_b,
-                                           simd_kernels<avx512_f32>::macro};
+                                           simd_kernels<avx512_f32>::macro,
+                                           avx512_f32::lanes};
 
 }  // namespace heptad::cpu

@@ -37,14 +37,19 @@ enum class gather { direct, set, add, finish };
 template <typename T>
 struct macro_call {
   int rows, cols, depth;
-  T const* packed_a;
-  T const* packed_b;
+  T const* a;  // packed panels, unless a_unpacked
+  T const* b;  // packed panels, unless b_unpacked
   gather mode;
   T* buffer;  // rows × cols partial products in tile order, when mode is not direct
   destination<T> const* destinations;
   int count;                // of destinations
   std::int64_t rs, cs;      // element strides of all destinations
   source_stream* prefetch;  // may be null
+  // Operands that are used too few times to be worth packing are read where they are. Only for kernel sets with
+  // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its rows are contiguous.
+  bool a_unpacked = false, b_unpacked = false;
+  std::int64_t a_step = 0;                // elements between k-steps of A
+  std::int64_t b_step = 0, b_column = 0;  // element strides of B between k-steps and columns
 };
 
 /// One kernel set for T. All functions are pure in their arguments and need no alignment but that of the packed panels.
@@ -62,6 +67,7 @@ struct kernel_set {
   // The macro-kernel: packed A (rows × depth) times packed B (depth × cols), gathered in `buffer` (AB:
   // first/middle/last k-block) or added to the destinations (ABC, and the last k-block of AB).
   void (*macro)(macro_call<T> const& call);
+  int unpacked_rows = 0;  // vector length when macro can read unpacked operands; zero: it cannot
 };
 
 /// All sets compiled in, best first; find: nullptr when there is none of that name.

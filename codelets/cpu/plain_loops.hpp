@@ -67,8 +67,7 @@ void for_each_tile(macro_call<T> const& call, int mr, int nr, Micro const& micro
       int const rows = std::min(mr, call.rows - i);
       T* const tile = gathered ? call.buffer + std::int64_t(j) * call.rows + std::int64_t(i) * cols : local;
       int const ld = gathered ? rows : mr;
-      micro(rows, cols, call.packed_a + std::int64_t(i) * call.depth, call.packed_b + std::int64_t(j) * call.depth,
-            beta, tile, ld);
+      micro(rows, cols, call.a + std::int64_t(i) * call.depth, call.b + std::int64_t(j) * call.depth, beta, tile, ld);
       if (update) update_destinations(call, i * call.rs + j * call.cs, rows, cols, tile, ld);
     }
   }

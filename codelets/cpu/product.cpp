@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "codelets/cpu/source_stream.hpp"
+#include "codelets/cpu/thin_product.hpp"
+#include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -117,15 +119,17 @@ void scale_destinations(product_call<T> const& call) {
 
 template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
-  return static_cast<std::size_t>(lay_out(kernels, m, n, k, how).total) * sizeof(T);
+  return std::max(static_cast<std::size_t>(lay_out(kernels, m, n, k, how).total) * sizeof(T),
+                  thin_scratch(kernels, m, n));
 }
 
 template <typename T>
 void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch) {
   if (call.m <= 0 || call.n <= 0) return;
   if (call.k <= 0) return scale_destinations(call);
+  if (thin_sides const thin = find_thin_sides(kernels, call); thin.a || thin.b)
+    return thin_product(kernels, call, thin, scratch);
 
-  constexpr int most_terms = 64;
   destination<T> targets[most_terms];
   int const count = static_cast<int>(call.c.size());
 

@@ -29,7 +29,8 @@ struct product_call {
 template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how);
 
-/// Any m, n, k ≥ 0; k = 0 scales the destinations by their beta. Destinations overlap neither operands nor scratch.
+/// At most most_terms operands and destinations each. Any m, n, k ≥ 0; k = 0 scales the destinations by their beta.
+/// Destinations overlap neither operands nor scratch.
 template <typename T>
 void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch);
 

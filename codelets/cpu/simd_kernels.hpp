@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "codelets/cpu/kernel_set.hpp"
 #include "codelets/cpu/source_stream.hpp"
@@ -145,24 +146,44 @@ struct simd_kernels {
 
   // ---- micro-kernel --------------------------------------------------------------------------------------------
 
-  template <int MV>
-  [[gnu::always_inline]] static void steps(int depth, T const*& a, T const*& b, vector (&acc)[nr][MV]) {
-    constexpr int ahead = 10;  // k-steps of packed A asked for in advance
+  // Where the micro-kernel finds the next k-step of its operands. Packed B: nr values in a row; unpacked: one address a
+  // column, all moving by the same step.
+  struct packed_columns {
+    T const* at;
+    [[gnu::always_inline]] packed_columns(T const* b, std::int64_t, int) : at(b) {}
+    [[gnu::always_inline]] vector operator[](int j) const { return V::broadcast(at[j]); }
+    [[gnu::always_inline]] void advance(std::int64_t) { at += nr; }
+  };
+  struct separate_columns {
+    T const* at[nr];
+    std::int64_t offset = 0;
+    [[gnu::always_inline]] separate_columns(T const* b, std::int64_t column, int cols) {
+#pragma GCC unroll 8
+      for (int j = 0; j < nr; ++j) at[j] = b + (j < cols ? j : cols - 1) * column;
+    }
+    [[gnu::always_inline]] vector operator[](int j) const { return V::broadcast(at[j][offset]); }
+    [[gnu::always_inline]] void advance(std::int64_t step) { offset += step; }
+  };
+
+  template <int MV, typename B>
+  [[gnu::always_inline]] static void steps(int depth, T const*& a, std::int64_t a_step, B& b, std::int64_t b_step,
+                                           vector (&acc)[nr][MV]) {
+    constexpr int ahead = 10;  // k-steps of A asked for in advance
 #pragma GCC unroll 4
     for (int p = 0; p < depth; ++p) {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = V::load(a + i * lanes);
 #pragma GCC unroll 3
-      for (int i = 0; i < MV; ++i) __builtin_prefetch(a + (MV * ahead + i) * lanes, 0, 3);
+      for (int i = 0; i < MV; ++i) __builtin_prefetch(a + ahead * a_step + i * lanes, 0, 3);
 #pragma GCC unroll 8
       for (int j = 0; j < nr; ++j) {
-        vector const y = V::broadcast(b[j]);
+        vector const y = b[j];
 #pragma GCC unroll 3
         for (int i = 0; i < MV; ++i) acc[j][i] = V::fma(x[i], y, acc[j][i]);
       }
-      a += MV * lanes;
-      b += nr;
+      a += a_step;
+      b.advance(b_step);
     }
   }
 
@@ -183,9 +204,9 @@ struct simd_kernels {
   };
 
   // One tile: MV vectors of rows (`rows` of them real) by `cols` real columns.
-  template <int MV>
-  static void micro_kernel(macro_call<T> const& call, T const* a, T const* b, int row, int col, int rows, int cols,
-                           T* buffer) {
+  template <int MV, typename B>
+  static void micro_kernel(macro_call<T> const& call, T const* a, T const* b_first, int row, int col, int rows,
+                           int cols, T* buffer) {
     vector acc[nr][MV];
 #pragma GCC unroll 8
     for (int j = 0; j < nr; ++j)
@@ -194,6 +215,8 @@ struct simd_kernels {
 
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
     bool const columns_contiguous = call.rs == 1;
+    B b(b_first, call.b_column, cols);
+    std::int64_t const a_step = call.a_unpacked ? call.a_step : MV * lanes;
     constexpr int chunk = 8;
     int const chunks = call.depth / chunk;
     tile_prefetch lines{call.destinations,
@@ -206,9 +229,9 @@ struct simd_kernels {
     for (int z = 0; z < chunks; ++z) {
       lines.advance(columns_a_chunk);
       if (call.prefetch) call.prefetch->advance();
-      steps<MV>(chunk, a, b, acc);
+      steps<MV>(chunk, a, a_step, b, call.b_step, acc);
     }
-    steps<MV>(call.depth - chunks * chunk, a, b, acc);
+    steps<MV>(call.depth - chunks * chunk, a, a_step, b, call.b_step, acc);
 
     if (call.mode == gather::add || call.mode == gather::finish) {
 #pragma GCC unroll 8
@@ -248,7 +271,7 @@ struct simd_kernels {
 #pragma GCC unroll 3
         for (int i = 0; i < MV; ++i) {
           T* at = c + j * cs + i * lanes;
-          V::store_unaligned(at, combine(acc[j][i], at));
+          V::store(at, combine(acc[j][i], at));
         }
     };
     if (beta == T(0)) {
@@ -272,31 +295,37 @@ struct simd_kernels {
       }
   }
 
-  static void macro(macro_call<T> const& call) {
+  template <typename B>
+  static void all_tiles(macro_call<T> const& call) {
     int const padded_rows = (call.rows + lanes - 1) / lanes * lanes;
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>((call.rows + mr - 1) / mr) * ((call.cols + nr - 1) / nr) *
                           (call.depth / 8));
     for (int j = 0; j < call.cols; j += nr) {
       int const cols = call.cols - j < nr ? call.cols - j : nr;
-      T const* b = call.packed_b + static_cast<std::int64_t>(j) * call.depth;
+      T const* b = call.b + j * (std::is_same_v<B, packed_columns> ? call.depth : call.b_column);
       for (int i = 0; i < call.rows; i += mr) {
         int const rows = call.rows - i < mr ? call.rows - i : mr;
-        T const* a = call.packed_a + static_cast<std::int64_t>(i) * call.depth;
+        T const* a = call.a + i * (call.a_unpacked ? std::int64_t(1) : call.depth);
         T* buffer = call.buffer + static_cast<std::int64_t>(j) * padded_rows + static_cast<std::int64_t>(i) * nr;
         switch ((rows + lanes - 1) / lanes) {
           case 3:
-            micro_kernel<3>(call, a, b, i, j, rows, cols, buffer);
+            micro_kernel<3, B>(call, a, b, i, j, rows, cols, buffer);
             break;
           case 2:
-            micro_kernel<2>(call, a, b, i, j, rows, cols, buffer);
+            micro_kernel<2, B>(call, a, b, i, j, rows, cols, buffer);
             break;
           default:
-            micro_kernel<1>(call, a, b, i, j, rows, cols, buffer);
+            micro_kernel<1, B>(call, a, b, i, j, rows, cols, buffer);
             break;
         }
       }
     }
+  }
+
+  static void macro(macro_call<T> const& call) {
+    if (call.b_unpacked) all_tiles<separate_columns>(call);
+    else all_tiles<packed_columns>(call);
   }
 };
 

@@ -176,3 +176,15 @@ TEST_CASE("every task has a cost and priorities follow program order") {
     if (t > 0) CHECK(g.tasks[t].priority < g.tasks[t - 1].priority);
   }
 }
+
+TEST_CASE("fused levels that would sum more blocks than a codelet takes are refused") {
+  plan p;
+  p.shape = {.m = 81, .n = 81, .k = 16};
+  p.core_m = p.core_n = 81;
+  p.core_k = 16;
+  for (int level = 0; level < 2; ++level)
+    p.levels.push_back({"huang323", level_kind::fused, find_algorithm("huang323")});
+  CHECK_NOTHROW(build_gemm_graph(p, machine));
+  for (int level = 0; level < 2; ++level) p.levels.push_back(p.levels.front());
+  CHECK_THROWS_WITH(build_gemm_graph(p, machine), Catch::Contains("sum too many blocks"));
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sizes that the graph promises and the codelets rely on.
+#pragma once
+
+namespace heptad {
+
+/// Blocks in one sum, or destinations of one product, at most: three Kronecker factors of the built-in algorithms stay
+/// below.
+inline constexpr int most_terms = 64;
+
+}  // namespace heptad
