@@ -21,15 +21,14 @@ void require(bool holds, std::string const& what) {
   if (!holds) throw error(status::internal_error, "task graph: " + what + "; C is untouched");
 }
 
-/// The most blocks in one sum of A or B, or destinations of one product.
-int widest(algorithm const& x) {
+/// The most terms in a column of X.
+int widest_column(coefficient_matrix const& X) {
   int most = 0;
-  for (coefficient_matrix const* X : {&x.U, &x.V, &x.W})
-    for (int r = 0; r < X->cols; ++r) {
-      int terms = 0;
-      for (int i = 0; i < X->rows; ++i) terms += (*X)(i, r).is_zero() ? 0 : 1;
-      most = std::max(most, terms);
-    }
+  for (int r = 0; r < X.cols; ++r) {
+    int terms = 0;
+    for (int i = 0; i < X.rows; ++i) terms += X(i, r).is_zero() ? 0 : 1;
+    most = std::max(most, terms);
+  }
   return most;
 }
 
@@ -42,6 +41,7 @@ struct sorted_levels {
 
   explicit sorted_levels(plan const& how) {
     auto last = level_kind::task;
+    int a_terms = 1, b_terms = 1, c_terms = 1;  // most blocks in one sum, most destinations of one product
     for (plan_level const& level : how.levels) {
       require(level.coefficients != nullptr, "level " + level.name + " has no coefficients");
       require(level.kind >= last, "levels must be task levels, then explicit, then fused ones");
@@ -49,11 +49,14 @@ struct sorted_levels {
       m *= level.coefficients->m, n *= level.coefficients->n, k *= level.coefficients->k;
       if (level.kind == level_kind::task) tasks.push_back(level.coefficients.get());
       if (level.kind == level_kind::explicit_passes) serial.explicit_passes.push_back(level.coefficients.get());
-      if (level.kind == level_kind::fused)
-        fused = fused ? std::make_shared<algorithm const>(kronecker(*fused, *level.coefficients)) : level.coefficients;
+      if (level.kind != level_kind::fused) continue;
+      // The columns of a Kronecker product are as wide as those of its factors multiplied.
+      algorithm const& x = *level.coefficients;
+      a_terms *= widest_column(x.U), b_terms *= widest_column(x.V), c_terms *= widest_column(x.W);
+      require(std::max({a_terms, b_terms, c_terms}) <= most_terms, "the fused levels sum too many blocks at once");
+      fused = fused ? std::make_shared<algorithm const>(kronecker(*fused, *level.coefficients)) : level.coefficients;
     }
     serial.fused = fused.get();
-    if (fused) require(widest(*fused) <= most_terms, "the fused levels sum too many blocks at once");
   }
 };
 
