@@ -90,14 +90,14 @@ private:
 template <typename T>
 constexpr element_type type_of = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
 
-// A plan for C += A B on one worker, with these fused levels.
-plan leaf_plan(element_type type, std::int64_t m, std::int64_t n, std::int64_t k, char const* fused,
+// A plan for C += A B on one worker, with this fused level if any, AB or ABC.
+plan leaf_plan(element_type type, std::int64_t m, std::int64_t n, std::int64_t k, char const* fused, bool buffer,
                machine_profile const& machine) {
   plan p;
   p.type = type;
   p.shape = {m, n, k};
   p.kernel = machine.kernel;
-  p.product_buffer = fused != nullptr;
+  p.product_buffer = buffer;
   if (fused != nullptr) p.levels.push_back({fused, level_kind::fused, find_algorithm(fused)});
   complete_plan(p, machine);
   return p;
@@ -255,14 +255,15 @@ rate_table measure_rates(machine_profile const& machine, progress_steps& progres
   rate_table r;
   for (int size : leaf_sizes) {
     progress.next(fmt::format("{} products of {}", name, size));
-    double const classical = leaf_gflops<T>(leaf_plan(type_of<T>, size, size, size, nullptr, machine), machine);
-    double const fused = leaf_gflops<T>(leaf_plan(type_of<T>, size, size, size, "strassen", machine), machine);
-    r.leaves.push_back({size, classical, fused});
+    auto const rate = [&](char const* fused, bool buffer) {
+      return leaf_gflops<T>(leaf_plan(type_of<T>, size, size, size, fused, buffer, machine), machine);
+    };
+    r.leaves.push_back({size, rate(nullptr, false), rate("strassen", true), rate("strassen", false)});
   }
   progress.next(fmt::format("{} large product", name));
-  r.product_gflops = leaf_gflops<T>(leaf_plan(type_of<T>, 2048, 2048, 2048, nullptr, machine), machine);
+  r.product_gflops = leaf_gflops<T>(leaf_plan(type_of<T>, 2048, 2048, 2048, nullptr, false, machine), machine);
   progress.next(fmt::format("{} thin products and operand sums", name));
-  r.fringe_gflops = leaf_gflops<T>(leaf_plan(type_of<T>, 8, 2048, 2048, nullptr, machine), machine);
+  r.fringe_gflops = leaf_gflops<T>(leaf_plan(type_of<T>, 8, 2048, 2048, nullptr, false, machine), machine);
   r.pack_gbytes = pack_gbytes<T>(*cpu::find_kernel_set<T>(machine.kernel));
   return r;
 }

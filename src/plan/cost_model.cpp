@@ -106,8 +106,9 @@ private:
       auto const limits = std::minmax_element(rates_.leaves.begin(), rates_.leaves.end(),
                                               [](auto const& a, auto const& b) { return a.size < b.size; });
       double const at = std::clamp(size, double(limits.first->size), double(limits.second->size));
-      double const took = 2e-9 * at * at * at / gflops(at, &rate_table::leaf::fused_gflops);
-      correction = std::clamp(took / fused_by_traffic({at, at, at}, strassen, true), 0.8, 1.5);
+      auto const rate = o_.product_buffer ? &rate_table::leaf::ab_gflops : &rate_table::leaf::abc_gflops;
+      double const took = 2e-9 * at * at * at / gflops(at, rate);
+      correction = std::clamp(took / fused_by_traffic({at, at, at}, strassen, o_.product_buffer), 0.6, 1.5);
     }
     return correction * fused_by_traffic(block, f, o_.product_buffer);
   }

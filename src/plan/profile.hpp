@@ -15,12 +15,13 @@ struct rate_table {
   double product_gflops = 40;  // large classical product, one core
   double pack_gbytes = 20;     // operand sums read while packing, bytes read + written
   double fringe_gflops = 8;    // thin products: a side of 8, the others large
-  /// Measured leaves: seconds of a cubic product of this size with one fused level and without, single core.
+  /// Measured leaves: rates of a cubic product of this size without and with one fused level, single core.
   /// Ascending sizes.
   struct leaf {
     int size;
     double classical_gflops;
-    double fused_gflops;  // effective: 2 n³ / t, one fused level of Strassen, AB
+    double ab_gflops;   // effective: 2 n³ / t, one fused level of Strassen, products gathered in a buffer
+    double abc_gflops;  // the same, straight into C
   };
   std::vector<leaf> leaves;
 };

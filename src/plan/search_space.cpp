@@ -32,10 +32,8 @@ void vary(outline o, int workers, std::vector<outline>& list) {
   auto const tasks = std::count_if(o.levels.begin(), o.levels.end(),
                                    [](outline_level const& l) { return l.kind == level_kind::task; });
   bool const any_fused = o.levels.back().kind == level_kind::fused;
-  bool const all_fused = o.levels.front().kind == level_kind::fused;
   for (bool const buffer : {true, false}) {
-    // Without fused levels there is one destination and nothing to gather; below other levels AB wins.
-    if (buffer != any_fused && !(all_fused && !buffer)) continue;
+    if (buffer && !any_fused) continue;  // one destination: nothing to gather
     o.product_buffer = buffer;
     if (tasks == 0) {
       o.strips = workers;

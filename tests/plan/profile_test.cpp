@@ -85,7 +85,7 @@ TEST_CASE("a profile comes back as it was saved") {
   CHECK(loaded->f32.fringe_gflops == saved.f32.fringe_gflops);
   REQUIRE(loaded->f64.leaves.size() == saved.f64.leaves.size());
   CHECK(loaded->f64.leaves[2].size == saved.f64.leaves[2].size);
-  CHECK(loaded->f64.leaves[2].fused_gflops == saved.f64.leaves[2].fused_gflops);
+  CHECK(loaded->f64.leaves[2].abc_gflops == saved.f64.leaves[2].abc_gflops);
 }
 
 TEST_CASE("there is no profile where there is no file") { CHECK_FALSE(load_profile("/nonexistent/profile.json")); }
