@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One package test, by the name in TEST. Called by CTest with the variables that CMakeLists.txt sets.
+cmake_minimum_required(VERSION 3.25)
 set(client ${SOURCE}/examples/find_package)
 
 function(run)
@@ -29,7 +30,7 @@ elseif(TEST STREQUAL unknown_component)
 project(client LANGUAGES CXX)
 find_package(heptad REQUIRED COMPONENTS abacus)
 ")
-  execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/${TEST}-source -B ${WORK}/${TEST} --fresh
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/${TEST}-source -B ${WORK}/${TEST} -G ${GENERATOR} --fresh
       -DCMAKE_PREFIX_PATH=${PREFIX} -DCMAKE_CXX_COMPILER=${COMPILER}
     RESULT_VARIABLE failed ERROR_VARIABLE message)
   if(NOT failed OR NOT message MATCHES "no component 'abacus'")
