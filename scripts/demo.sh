@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 out=demo-output
 heptad=build/release/tools/heptad
 python=/usr/bin/python3 # Debian's own: it is the one that finds Debian's numpy and matplotlib
+export PYTHONUNBUFFERED=1 # shows what it does while it does it, also through a pipe
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -25,6 +26,7 @@ say "the data: a photograph, cut into overlapping patches"
 "$python" scripts/demo_data.py patches "$out"
 
 say "the product: heptad gemm A.npy B.npy -o C.npy --check"
+echo "multiplying, and once more by the classical algorithm to compare (some seconds)"
 "$heptad" gemm "$out/A.npy" "$out/B.npy" -o "$out/C.npy" --check
 
 say "what it says about the photograph"

@@ -15,6 +15,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.cbook
+import matplotlib.patheffects
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -44,11 +45,11 @@ def patches(image, places):
 def write_patches(folder):
     image = photograph()
     places = corners(image)
+    print(f"grace_hopper.jpg, {image.shape[1]} x {image.shape[0]} pixels: {len(places)} patches of {SIDE} x {SIDE} x 3")
     A = patches(image, places)
     A /= np.linalg.norm(A, axis=1, keepdims=True)
     np.save(folder / "A.npy", A)
     np.save(folder / "B.npy", np.ascontiguousarray(A.T))
-    print(f"grace_hopper.jpg, {image.shape[1]} x {image.shape[0]} pixels: {len(places)} patches of {SIDE} x {SIDE} x 3")
     print(f"A.npy {A.shape[0]} x {A.shape[1]}, B.npy {A.shape[1]} x {A.shape[0]}: row i of A is patch i, B is A transposed")
 
 
@@ -66,6 +67,24 @@ def best_matches(C, places, contrast, count):
     return pairs
 
 
+def draw_matches(image, matches, file):
+    """Every match in a colour of its own, edged with white to be seen on any ground."""
+    edge = [matplotlib.patheffects.withStroke(linewidth=4, foreground="white")]
+    figure, axes = plt.subplots(figsize=(7, 8), layout="constrained")
+    axes.imshow(image)
+    for colour, (first, second, correlation) in zip(plt.get_cmap("tab10").colors, matches):
+        for y, x in (first, second):
+            axes.add_patch(plt.Rectangle((x, y), SIDE, SIDE, fill=False, edgecolor=colour, linewidth=2,
+                                         path_effects=edge))
+        (y0, x0), (y1, x1) = first + SIDE / 2, second + SIDE / 2
+        axes.plot([x0, x1], [y0, y1], color=colour, linewidth=1.5, path_effects=edge)
+        axes.annotate(f"{correlation:.3f}", ((x0 + x1) / 2, (y0 + y1) / 2), color=colour, fontsize=10, ha="center",
+                      va="center", weight="bold", bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": colour})
+    axes.set_title(f"Most similar patches of {SIDE} x {SIDE} pixels that do not overlap, and their correlation")
+    axes.axis("off")
+    figure.savefig(file, dpi=120)
+
+
 def report_matches(folder):
     image = photograph()
     places = corners(image)
@@ -74,18 +93,10 @@ def report_matches(folder):
     print(f"C is symmetric to within {np.abs(C - C.T).max():.1e}")
     contrast = np.linalg.norm(patches(image, places), axis=1)
     pairs = best_matches(C, places, contrast, 8)
-    figure, axes = plt.subplots(figsize=(6, 7))
-    axes.imshow(image)
-    for colour, (i, j) in zip(plt.get_cmap("tab10").colors, pairs):
-        for y, x in places[[i, j]]:
-            axes.add_patch(plt.Rectangle((x, y), SIDE, SIDE, fill=False, edgecolor=colour, linewidth=2))
-        (y0, x0), (y1, x1) = places[[i, j]] + SIDE / 2
-        axes.plot([x0, x1], [y0, y1], color=colour, linewidth=1)
+    draw_matches(image, [(places[i], places[j], C[i, j]) for i, j in pairs], folder / "matches.png")
+    for i, j in pairs:
         print(f"patch at x={places[i][1]:3}, y={places[i][0]:3} looks most like x={places[j][1]:3}, "
               f"y={places[j][0]:3}: correlation {C[i, j]:.4f}")
-    axes.set_title("Most similar patches that do not overlap")
-    axes.axis("off")
-    figure.savefig(folder / "matches.png", dpi=120, bbox_inches="tight")
     print(f"drawn: {folder / 'matches.png'}")
 
 

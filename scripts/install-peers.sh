@@ -20,13 +20,14 @@ for tool in pip3:python3-pip unzip:unzip; do
     exit 1
   fi
   echo "peers: installing ${tool##*:}"
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${tool##*:}" >/dev/null
+  apt-get update -q
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${tool##*:}"
 done
 
 download=$(mktemp -d)
 trap 'rm -rf "$download"' EXIT
 echo "peers: downloading MKL $version (about 200 MB)"
-pip3 download --no-deps --only-binary :all: --progress-bar off --dest "$download" "mkl==$version"
+pip3 download --no-deps --only-binary :all: --dest "$download" "mkl==$version"
 
 echo "peers: unpacking into $folder"
 rm -rf "$folder"

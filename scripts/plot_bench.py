@@ -39,29 +39,34 @@ def draw_speed(axes, cases):
     axes.set_ylim(bottom=0, top=1.05 * axes.get_ylim()[1])
 
 
-def draw_ratio(axes, cases):
-    ratios = [case.get("ratio") for case in cases]
-    for i, ratio in enumerate(ratios):
+def draw_ratio(axes, cases, limits):
+    for i, case in enumerate(cases):
+        ratio = case.get("ratio")
         if ratio is None:
             continue
         axes.bar(i, ratio - 1, bottom=1, width=0.6, color=COLOURS["heptad"] if ratio >= 1 else "#999999", alpha=0.85)
         axes.annotate(f"{ratio:.2f}", (i, ratio), xytext=(0, 3 if ratio >= 1 else -11), textcoords="offset points",
                       ha="center", fontsize=8)
     axes.axhline(1, color="#333333", linewidth=1)
-    known = [ratio for ratio in ratios if ratio is not None] or [1]
-    low, high = min(known + [1]), max(known + [1])
-    room = max(0.15 * (high - low), 0.03)
-    axes.set_ylim(low - room, high + room)
+    axes.set_ylim(limits)
+
+
+def ratio_limits(record):
+    """The same for every panel, so that bars compare; 1 is always in sight."""
+    known = [case["ratio"] for case in record["cases"] if "ratio" in case] + [1]
+    room = max(0.15 * (max(known) - min(known)), 0.03)
+    return min(known) - room, max(known) + room
 
 
 def draw(record, file):
     groups = panels(record)
+    limits = ratio_limits(record)
     figure, grid = plt.subplots(2, len(groups), figsize=(1.2 + 3.6 * len(groups), 6), squeeze=False,
                                 gridspec_kw={"height_ratios": [3, 2]}, layout="constrained")
     for column, ((kind, threads), cases) in enumerate(groups.items()):
         speed, ratio = grid[:, column]
         draw_speed(speed, cases)
-        draw_ratio(ratio, cases)
+        draw_ratio(ratio, cases, limits)
         speed.set_title(f"{kind}gemm, {threads} thread{'s' if threads > 1 else ''}", fontsize=11)
         labels = [shape(case) for case in cases]
         for axes in (speed, ratio):
@@ -73,10 +78,12 @@ def draw(record, file):
             axes.spines[["top", "right"]].set_visible(False)
             axes.tick_params(axis="y", labelsize=8)
     grid[0, 0].set_ylabel("effective GFLOP/s (2mnk / time)")
-    grid[1, 0].set_ylabel("ratio to the best other")
+    grid[1, 0].set_ylabel("speed over\nthe best other's")
+    square = all(case["m"] == case["n"] == case["k"] for case in record["cases"])
+    figure.supxlabel("m = n = k" if square else "m \u00d7 n \u00d7 k (one number: all three)", fontsize=10)
     grid[0, 0].legend(frameon=False, fontsize=9, loc="lower right")
     machine, commit = record["machine"], record["commit"]
-    figure.suptitle(f"Heptad beside the BLAS libraries: {machine.get('cpu', 'unknown processor')}, {machine['cores']} cores, "
+    figure.suptitle(f"Heptad beside the BLAS libraries\n{machine.get('cpu', 'unknown processor')}, {machine['cores']} cores, "
                     f"{record['date'][:10]}, commit {commit['hash'][:10]}{' + changes' if commit['dirty'] else ''}",
                     fontsize=10)
     figure.savefig(file, dpi=130)

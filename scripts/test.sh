@@ -46,7 +46,7 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 step "format" formatted
 for preset in "${presets[@]}"; do
   step "$preset: build without a warning" build "$preset"
-  step "$preset: tests" ctest --preset "$preset" -j "$jobs"
+  step "$preset: tests" ctest --preset "$preset" -j "$jobs" --no-tests=error
 done
 
 echo
