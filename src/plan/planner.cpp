@@ -21,7 +21,7 @@ constexpr int most_levels = 8;
 constexpr int most_forced_levels = 62;      // more than 64-bit sizes allow
 constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
 constexpr double margin = 0.015;            // what FMM must gain over classical to be worth its error
-constexpr double near_tie = 0.02;           // predictions are no better: the most accurate of plans this close is taken
+constexpr double near_tie = 0.01;           // among plans this close the most accurate one is taken
 constexpr std::size_t candidates_told = 8;
 
 enum class verdict { possible, too_inaccurate, too_large };
