@@ -24,7 +24,7 @@ def levels(case):
     """The levels of the plan that ran, as in the bench: t task, e explicit, f fused."""
     own = next(row for row in case["results"] if row["library"] == "heptad")
     names = own["last_call"]["plan"]["levels"]
-    return " ".join(f"{level['kind'][0]}:{level['name']}" for level in names) or "classical"
+    return " ".join(f"{level['kind'][0]}:{level['algorithm']}" for level in names) or "classical"
 
 
 def ratio_table(cases):
@@ -53,16 +53,16 @@ def detail_table(cases):
 
 def provenance(record, name):
     machine, commit = record["machine"], record["commit"]
-    peers = ", ".join(f"{NAMES[x['name']]} {x['version'].split(' Product')[0].split(' NO_')[0]} ({x['core']})"
-                      for x in record["libraries"] if x["name"] != "heptad")
-    return (f"{machine['cpu']} (family {machine['family']}, model {machine['model']}), {machine['cores']} cores; "
+    versions = {x["name"]: re.search(r"\d+\.\d[\d.]*", x["version"])[0] for x in record["libraries"] if x["name"] != "heptad"}
+    peers = ", ".join(f"{NAMES[name]} {version}" for name, version in versions.items())
+    return (f"{machine['cpu']} (family {machine['cpu_family']}, model {machine['cpu_model']}), {machine['cores']} cores; "
             f"{record['date'][:10]}, commit {commit['hash'][:10]}{' with changes' if commit['dirty'] else ''}; "
             f"beside {peers}. Record: [{name}]({{}}bench/results/{name}).")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("records", nargs="+", type=pathlib.Path, help="under bench/results/; the first one goes into the README")
+    parser.add_argument("records", nargs="+", type=pathlib.Path, help="under bench/results/; a case of a later one replaces the same case of an earlier one in the README")
     arguments = parser.parse_args()
     records = [(path.name, json.loads(path.read_text())) for path in arguments.records]
 
@@ -74,9 +74,10 @@ def main():
         page += ["", f"## {name.removesuffix('.json')}", provenance(record, name).format("../"), "", detail_table(record["cases"])]
     (ROOT / "docs/performance.md").write_text("\n".join(page) + "\n")
 
-    name, record = records[0]
-    table = (f"Times of the best other library over Heptad's ({provenance(record, name).format('')})\n\n"
-             f"{ratio_table(record['cases'])}\n\nAll figures: [docs/performance.md](docs/performance.md).")
+    latest = {(shape(case), column(case)): case for _, record in records for case in record["cases"]}
+    sources = "\n".join(f"- {provenance(record, name).format('')}" for name, record in records)
+    table = (f"Times of the best other library over Heptad's:\n\n{ratio_table(list(latest.values()))}\n\n{sources}\n\n"
+             "All figures: [docs/performance.md](docs/performance.md).")
     readme = ROOT / "README.md"
     marked = re.compile(r"(<!-- performance:.*?-->\n).*?(<!-- end of performance -->)", re.S)
     readme.write_text(marked.sub(lambda m: m[1] + table + "\n" + m[2], readme.read_text()))
