@@ -48,12 +48,6 @@ template <typename T>
 void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming);
 
-/// Whether the outputs of a pass that writes fresh blocks of so many bytes each (the whole blocks, also when the pass
-/// is cut in tiles) are better streamed past the caches. Measured with the reading of the result counted in (Emerald
-/// Rapids, 2 MiB of L2 per core): ordinary stores win by 15 % at 0.5 MiB, streaming by 5–15 % at 2 and 8 MiB and by a
-/// quarter from 32 MiB, where the stores go to memory anyway and would read it first.
-constexpr bool prefer_streaming(std::int64_t block_bytes) { return block_bytes >= std::int64_t{2} << 20; }
-
 /// combine by the steps of a given instruction set.
 template <typename T>
 struct step_kernels;

@@ -6,13 +6,11 @@
 #include <algorithm>
 
 #include "codelets/cpu/source_stream.hpp"
+#include "codelets/cpu/terms.hpp"
 #include "codelets/cpu/thin_product.hpp"
-#include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
 namespace {
-
-constexpr std::int64_t round_up(std::int64_t x, std::int64_t granule) { return (x + granule - 1) / granule * granule; }
 
 // Equal blocks of at most `largest`, a multiple of `granule`.
 std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t granule) {
@@ -147,18 +145,14 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
     for (std::int64_t jc = 0; jc < call.n; jc += l.nc) {
       int const cols = static_cast<int>(std::min(l.nc, call.n - jc));
       term<T> sum[most_terms];
-      auto at = [&](std::span<term<T> const> terms, std::int64_t offset) {
-        std::transform(terms.begin(), terms.end(), sum, [&](term<T> t) {
-          return term<T>{t.data + offset, t.coefficient};
-        });
-        return static_cast<int>(terms.size());
-      };
-      kernels.pack_b(sum, at(call.b, pc * call.b_rs + jc * call.b_cs), call.b_rs, call.b_cs, depth, cols, packed_b);
+      kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth, cols,
+                     packed_b);
 
       for (std::int64_t ic = 0; ic < call.m; ic += l.mc) {
         int const rows = static_cast<int>(std::min(l.mc, call.m - ic));
         if (jc == 0 || l.mc < call.m)  // a short A is still there
-          kernels.pack_a(sum, at(call.a, ic * call.a_rs + pc * call.a_cs), call.a_rs, call.a_cs, rows, depth, packed_a);
+          kernels.pack_a(sum, move_terms(call.a, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows,
+                         depth, packed_a);
         for (int q = 0; q < count; ++q) {
           destination<T> const& d = call.c[q];
           bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left

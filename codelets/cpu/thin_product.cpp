@@ -3,12 +3,10 @@
 
 #include <algorithm>
 
-#include "src/matrix/limits.hpp"
+#include "codelets/cpu/terms.hpp"
 
 namespace heptad::cpu {
 namespace {
-
-constexpr std::int64_t round_up(std::int64_t x, std::int64_t granule) { return (x + granule - 1) / granule * granule; }
 
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 2, small_row_tiles = 8, small_column_tiles = 24;
@@ -52,22 +50,18 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
 
   term<T> sum[most_terms];
   destination<T> targets[most_terms];
-  auto const at = [&](std::span<term<T> const> terms, std::int64_t offset) {
-    std::ranges::transform(terms, sum, [&](term<T> t) { return term<T>{t.data + offset, t.coefficient}; });
-    return static_cast<int>(terms.size());
-  };
 
   for (std::int64_t pc = 0; pc < call.k; pc += kc) {
     int const depth = static_cast<int>(std::min(kc, call.k - pc));
     if (packed_rows > 0) {
-      int const terms = at(call.a, whole_rows * call.a_rs + pc * call.a_cs);
+      int const terms = move_terms(call.a, whole_rows * call.a_rs + pc * call.a_cs, sum);
       if (thin.a) sum[0].coefficient = T(1);
       kernels.pack_a(sum, terms, call.a_rs, call.a_cs, static_cast<int>(packed_rows), depth, packed_a);
     }
     for (std::int64_t jc = 0; jc < call.n; jc += group) {
       int const cols = static_cast<int>(std::min(group, call.n - jc));
       std::int64_t const b_offset = pc * call.b_rs + jc * call.b_cs;
-      if (!thin.b) kernels.pack_b(sum, at(call.b, b_offset), call.b_rs, call.b_cs, depth, cols, packed_b);
+      if (!thin.b) kernels.pack_b(sum, move_terms(call.b, b_offset, sum), call.b_rs, call.b_cs, depth, cols, packed_b);
 
       macro_call<T> tiles{.rows = 0,
                           .cols = cols,

@@ -4,8 +4,7 @@
 
 namespace heptad {
 
-/// Blocks in one sum, or destinations of one product, at most: three Kronecker factors of the built-in algorithms stay
-/// below.
+/// Blocks in one sum, or destinations of one product, at most: two fused levels of any built-in algorithm stay below.
 inline constexpr int most_terms = 64;
 
 }  // namespace heptad
