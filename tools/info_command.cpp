@@ -51,9 +51,17 @@ nlohmann::json collect() {
                         {"l3_bytes", here.l3_bytes},
                         {"profile", {{"measured", state.machine().measured}, {"source", state.machine_source()}}},
                         {"kernels", {{"f64", kernels<double>()}, {"f32", kernels<float>()}}}};
-  for (auto const& x : algorithms()) {
-    out["algorithms"].push_back(
-        {{"name", x->name}, {"m", x->m}, {"k", x->k}, {"n", x->n}, {"rank", x->rank()}, {"source", x->source}});
+  for (algorithm_header const& header : known_algorithms()) {
+    auto const x = find_algorithm(header.name);
+    out["algorithms"].push_back({{"name", x->name},
+                                 {"m", x->m},
+                                 {"k", x->k},
+                                 {"n", x->n},
+                                 {"rank", x->rank()},
+                                 {"nonzeros", nonzeros(*x)},
+                                 {"additions", all_additions(*x)},
+                                 {"stability_factor", stability_factor(*x)},
+                                 {"source", x->source}});
   }
   return out;
 }
@@ -81,9 +89,10 @@ void print(nlohmann::json const& info) {
     }
   }
   for (auto const& x : info["algorithms"]) {
-    line("algorithm",
-         fmt::format("{:<12}<{},{},{};{}> {}", x["name"].get<std::string>(), x["m"].get<int>(), x["k"].get<int>(),
-                     x["n"].get<int>(), x["rank"].get<int>(), x["source"].get<std::string>()));
+    auto const size = [&x](char const* key) { return x[key].get<int>(); };
+    line("algorithm", fmt::format("{:<18}<{},{},{};{}> {} additions, stability {:g}: {}", x["name"].get<std::string>(),
+                                  size("m"), size("k"), size("n"), size("rank"), size("additions"),
+                                  x["stability_factor"].get<double>(), x["source"].get<std::string>()));
   }
 }
 

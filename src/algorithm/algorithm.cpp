@@ -92,6 +92,15 @@ void set_plain_programs(algorithm& x) {
   x.sums_C = plain_program(columns_of_W, x.W.cols, x.W.rows);
 }
 
+int nonzeros(algorithm const& x) {
+  int count = 0;
+  for (coefficient_matrix const* matrix : {&x.U, &x.V, &x.W})
+    for (rational const& entry : matrix->entries) count += entry.is_zero() ? 0 : 1;
+  return count;
+}
+
+int all_additions(algorithm const& x) { return additions(x.sums_A) + additions(x.sums_B) + additions(x.sums_C); }
+
 void verify(algorithm const& x) {
   if (x.m < 1 || x.k < 1 || x.n < 1 || x.rank() < 1)
     throw error(status::invalid_argument,

@@ -3,6 +3,7 @@
 // over row-major block indices, and an additions program for each (Huang 2018, §4.1).
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,16 @@ struct algorithm {
 /// Sets the three additions programs to plain ones: a sum for each column of U and V and each row of W.
 void set_plain_programs(algorithm& x);
 
+/// Sets the three additions programs to ones that share subexpressions: the pair of terms that occurs most often
+/// becomes a value of its own, again and again, on the sums and on their transpose, with ties broken in several ways;
+/// the program with the fewest additions is kept. Deterministic.
+void share_sums(algorithm& x);
+
+/// Coefficients other than zero in U, V and W.
+int nonzeros(algorithm const& x);
+/// Additions of the three programs.
+int all_additions(algorithm const& x);
+
 /// Throws heptad::error that names the first Brent equation that fails, as blocks A(i,i'), B(j,j'), C(p,p') counted
 /// from 1, with both sides; or the additions program that does not form its matrix; or the shape that does not fit.
 void verify(algorithm const& x);
@@ -63,10 +74,26 @@ double stability_factor(algorithm const& x);
 std::string to_text(algorithm const& x);
 algorithm parse_algorithm(std::string const& text, std::string const& file_name);
 
-/// Built in: the files under algorithms/ ("classical" ⟨1,1,1;1⟩, "strassen", "winograd", "huang323" ⟨3,2,3;15⟩) and the
-/// symmetries of those whose sides differ ("huang233", "huang332"). Parsed and verified once, at the first use.
-/// Thread-safe. nullptr when there is none of that name.
+inline constexpr std::size_t largest_algorithm_text = std::size_t{1} << 23;  // bytes
+
+/// The first lines of a text: all that is known of an algorithm before its coefficients are read.
+struct algorithm_header {
+  std::string name, source;
+  int m = 1, k = 1, n = 1, rank = 1;
+};
+algorithm_header parse_header(std::string const& text, std::string const& file_name);
+
+/// parse_algorithm of a file. Throws heptad::error when it cannot be read, too.
+algorithm load_algorithm(std::string const& path);
+
+/// The algorithms that have a name, by shape, the fewest products first: the files under algorithms/, the symmetries of
+/// those whose sides differ ("huang233" and "huang332" of "huang323"), and ⟨4,4,4;49⟩. Cheap: no coefficients are read.
+std::vector<algorithm_header> known_algorithms();
+
+/// An algorithm by name; by shape, as "3x2x4", "<3,2,4>" or "<3,2,4;20>" (the fewest products, then the fewest
+/// coefficients other than zero); composed, as "strassen*winograd", outermost first; or from a file, by a path that has
+/// a '/' or ends in ".txt". Parsed and verified once, when it is first asked for. Thread-safe.
+/// nullptr when there is none; throws heptad::error when there is one and it is wrong.
 std::shared_ptr<algorithm const> find_algorithm(std::string const& name);
-std::vector<std::shared_ptr<algorithm const>> const& algorithms();
 
 }  // namespace heptad

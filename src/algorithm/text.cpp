@@ -17,7 +17,6 @@
 namespace heptad {
 namespace {
 
-constexpr std::size_t largest_text = std::size_t{1} << 23;    // bytes
 constexpr std::int64_t largest_work = std::int64_t{1} << 28;  // terms of the Brent equations: seconds
 constexpr int largest_side = 16;                              // blocks
 
@@ -222,8 +221,8 @@ void check_work(algorithm const& x) {
     fail(fmt::format("U and V are too dense to be verified: {} terms, more than {}", work, largest_work));
 }
 
-algorithm read_algorithm(lines& in) {
-  algorithm x;
+algorithm_header read_header(lines& in) {
+  algorithm_header x;
   scanner name = expect_keyword(in, "name");
   x.name = name.word();
   expect_line_end(name);
@@ -236,11 +235,22 @@ algorithm read_algorithm(lines& in) {
   x.n = read_size(blocks, "n", largest_side);
   expect_line_end(blocks);
   in.advance();
-  scanner rank_line = expect_keyword(in, "rank");
-  int const rank = read_size(rank_line, "the rank", x.m * x.k * x.n);
-  expect_line_end(rank_line);
+  scanner rank = expect_keyword(in, "rank");
+  x.rank = read_size(rank, "the rank", x.m * x.k * x.n);
+  expect_line_end(rank);
   in.advance();
+  return x;
+}
 
+algorithm read_algorithm(lines& in) {
+  algorithm_header const header = read_header(in);
+  int const rank = header.rank;
+  algorithm x;
+  x.name = header.name;
+  x.source = header.source;
+  x.m = header.m;
+  x.k = header.k;
+  x.n = header.n;
   x.U = read_matrix(in, "U", x.m * x.k, rank);
   x.V = read_matrix(in, "V", x.k * x.n, rank);
   x.W = read_matrix(in, "W", x.m * x.n, rank);
@@ -263,6 +273,18 @@ std::string printable(std::string message) {
   for (char& c : message)
     if ((c >= 0 && c < ' ') || c == '\x7f') c = '?';
   return message;
+}
+
+template <typename Read>
+auto parse(std::string const& text, std::string const& file_name, Read read) {
+  if (text.size() > largest_algorithm_text)
+    fail(fmt::format("{}: the file has {} bytes, more than {}", file_name, text.size(), largest_algorithm_text));
+  lines in(text);
+  try {
+    return read(in);
+  } catch (error const& e) {
+    throw error(e.code(), fmt::format("{}:{}: {}", file_name, in.number(), printable(e.what())));
+  }
 }
 
 void write_matrix(std::string& text, char const* name, coefficient_matrix const& matrix) {
@@ -324,16 +346,12 @@ std::string to_text(algorithm const& x) {
   return text;
 }
 
+algorithm_header parse_header(std::string const& text, std::string const& file_name) {
+  return parse(text, file_name, read_header);
+}
+
 algorithm parse_algorithm(std::string const& text, std::string const& file_name) {
-  if (text.size() > largest_text)
-    fail(fmt::format("{}: the file has {} bytes, more than {}", file_name, text.size(), largest_text));
-  lines in(text);
-  algorithm x;
-  try {
-    x = read_algorithm(in);
-  } catch (error const& e) {
-    throw error(e.code(), fmt::format("{}:{}: {}", file_name, in.number(), printable(e.what())));
-  }
+  algorithm x = parse(text, file_name, read_algorithm);
   try {
     verify(x);
   } catch (error const& e) {

@@ -99,11 +99,11 @@ void check_problem(problem const& shape, std::int64_t element_bytes) {
 
 void check_options(options const& wishes, element_type type) {
   if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));
-  if (wishes.algorithm != "auto" && find_algorithm(wishes.algorithm) == nullptr) {
-    std::string names = "auto";
-    for (auto const& known : algorithms()) names += ", " + known->name;
-    reject(fmt::format("algorithm = '{}' must be one of {}", wishes.algorithm, names));
-  }
+  if (wishes.algorithm != "auto" && find_algorithm(wishes.algorithm) == nullptr)
+    reject(
+        fmt::format("algorithm = '{}' must be auto, a name or a shape that `heptad info` lists, names joined by '*', "
+                    "or the path of a file",
+                    wishes.algorithm));
   if (wishes.kernel == "auto") return;
   bool const available = type == element_type::f64 ? runs_here<double>(wishes.kernel) : runs_here<float>(wishes.kernel);
   if (!available) reject(fmt::format("kernel = '{}' must be a kernel set of this processor", wishes.kernel));

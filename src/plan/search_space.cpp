@@ -64,15 +64,8 @@ palette::palette(std::string const& name) {
   }
   outer_ = learn(find_algorithm("winograd"));
   fused_ = {learn(find_algorithm("strassen"))};
-  // Of every other shape, at most three, the one with the fewest products.
-  for (auto const& x : algorithms()) {
-    if (x->m * x->k * x->n <= 8 || x->rank() >= x->m * x->k * x->n) continue;
-    auto const same = std::find_if(fused_.begin(), fused_.end(), [&](known_algorithm const* f) {
-      return f->traffic.m == x->m && f->traffic.k == x->k && f->traffic.n == x->n;
-    });
-    if (same == fused_.end() && fused_.size() < 4) fused_.push_back(learn(x));
-    else if (same != fused_.end() && x->rank() < (*same)->traffic.rank) *same = learn(x);
-  }
+  for (char const* rectangular : {"huang323", "huang233", "huang332"})
+    fused_.push_back(learn(find_algorithm(rectangular)));
 }
 
 known_algorithm const* palette::learn(std::shared_ptr<algorithm const> const& x) {

@@ -20,7 +20,7 @@ struct known_algorithm {
 };
 
 /// Winograd for task and explicit levels, where shared sums make it the cheapest; Strassen, whose U, V, W have the
-/// fewest terms, and one algorithm of every other shape for fused levels. A name other than "auto" (which must be
+/// fewest terms, and one algorithm of each order of 3, 2, 3 for fused levels. A name other than "auto" (which must be
 /// known) serves all levels; "classical" none.
 class palette {
 public:
