@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Task levels become passes in tiles and products; a product below them is one serial sequence; the fringes are strips
+// Task levels become passes in tiles and products; a product below them is one serial sequence; the fringes are pieces
 // of classical products. Tasks are emitted in program order: everything else follows from their accesses.
 #include "tasks/gemm_graph.hpp"
 
@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "src/matrix/limits.hpp"
+#include "src/plan/strip_grid.hpp"
 #include "tasks/cost.hpp"
 #include "tasks/cut.hpp"
 #include "tasks/node.hpp"
@@ -95,7 +96,7 @@ public:
       scale_step const step{whole.c};
       g_.tasks.push_back({"scale C", step, {{step.where, access_mode::write}}, cost_of(step, g_, machine_)});
     } else if (how_.levels.empty()) {
-      classical_strips("product", whole, std::max<std::int64_t>(how_.strips, how_.workers));
+      classical_strips("product", whole, how_.strips);
     } else {
       core();
       fringes();
@@ -131,7 +132,7 @@ public:
       cost const costs = cost_of(tile, g_, machine_);
       auto accesses = accesses_of(tile);
       std::string const name = names[static_cast<int>(kind)] + (parent.path.empty() ? "" : " " + parent.path);
-      g_.tasks.push_back({name + piece_name(i, boundaries), std::move(tile), std::move(accesses), costs});
+      g_.tasks.push_back({name + piece_name(i, boundaries.size() - 1), std::move(tile), std::move(accesses), costs});
     }
   }
 
@@ -159,7 +160,7 @@ private:
                         0 < how_.core_k && how_.core_k <= g_.k;
     require(divides && inside, "the core must lie in the problem and be divisible by the levels");
     node const v = part(0, 0, how_.core_m, how_.core_n, how_.core_k);
-    if (levels_.tasks.empty()) strips("product", v, how_.strips, levels_.m, levels_.n, levels_.serial);
+    if (levels_.tasks.empty()) strips("product", v, how_.strips, levels_.serial);
     else product(v);
   }
 
@@ -178,36 +179,38 @@ private:
     }
   }
 
-  /// Classical products for strips of C along its longer side, at most `pieces`.
+  /// Classical products for pieces of C, at most so many.
   void classical_strips(std::string const& name, node const& v, std::int64_t pieces) {
     double const flops =
         2.0 * static_cast<double>(v.c.rows) * static_cast<double>(v.c.cols) * static_cast<double>(v.a.cols);
-    pieces = std::clamp<std::int64_t>(static_cast<std::int64_t>(flops / least_strip_flops), 1, pieces);
-    std::int64_t const extent = std::max(v.c.rows, v.c.cols);
-    // Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the strips.
-    std::int64_t unit = 1;
-    for (std::int64_t tile : {8, 48})
-      if (extent >= 32 * tile * pieces) unit = tile;
-    strips(name, v, pieces, unit, unit, {});
+    strips(name, v, std::clamp<std::int64_t>(static_cast<std::int64_t>(flops / least_strip_flops), 1, pieces), {});
   }
 
-  /// Tasks for strips of C along its longer side (columns when it is square), in multiples of unit_m or unit_n.
-  void strips(std::string const& name, node const& v, std::int64_t pieces, std::int64_t unit_m, std::int64_t unit_n,
-              serial_levels const& levels) {
-    bool const by_columns = v.c.cols >= v.c.rows;
-    auto const boundaries = cut(by_columns ? v.c.cols : v.c.rows, pieces, by_columns ? unit_n : unit_m);
-    for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
-      std::int64_t const begin = boundaries[i], size = boundaries[i + 1] - begin;
-      node strip = v;
-      if (by_columns) {
-        strip.b = v.b.sub(0, begin, v.b.rows, size);
-        strip.c = v.c.sub(0, begin, v.c.rows, size);
-      } else {
-        strip.a = v.a.sub(begin, 0, size, v.a.cols);
-        strip.c = v.c.sub(begin, 0, size, v.c.cols);
+  /// Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the pieces.
+  static std::int64_t tiles_unit(std::int64_t extent, std::int64_t pieces) {
+    for (std::int64_t const tile : {48, 8})
+      if (extent >= 32 * tile * pieces) return tile;
+    return 1;
+  }
+
+  /// One task a piece of C, in whole blocks of the levels.
+  void strips(std::string const& name, node const& v, std::int64_t pieces, serial_levels const& levels) {
+    bool const classical = is_classical(levels);
+    std::int64_t const blocks = classical ? 1 : levels_.m;
+    strip_grid const grid = cut_into_grid(v.c.rows, v.c.cols, pieces, blocks * resident_rows(g_.type, machine_));
+    auto const rows = cut(v.c.rows, grid.rows, classical ? tiles_unit(v.c.rows, grid.rows) : levels_.m);
+    auto const cols = cut(v.c.cols, grid.cols, classical ? tiles_unit(v.c.cols, grid.cols) : levels_.n);
+    std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
+    std::size_t number = 0;
+    for (std::size_t j = 0; j + 1 < cols.size(); ++j)
+      for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+        std::int64_t const m = rows[i + 1] - rows[i], n = cols[j + 1] - cols[j];
+        node piece = v;
+        piece.a = v.a.sub(rows[i], 0, m, v.a.cols);
+        piece.b = v.b.sub(0, cols[j], v.b.rows, n);
+        piece.c = v.c.sub(rows[i], cols[j], m, n);
+        add_product(name + piece_name(number++, count), piece, levels);
       }
-      add_product(name + piece_name(i, boundaries), strip, levels);
-    }
   }
 
   [[nodiscard]] std::int64_t tiles_of(combine_step const& pass) const {
@@ -217,8 +220,7 @@ private:
     return static_cast<std::int64_t>(std::min(wanted, most));
   }
 
-  static std::string piece_name(std::size_t i, std::vector<std::int64_t> const& boundaries) {
-    std::size_t const pieces = boundaries.size() - 1;
+  static std::string piece_name(std::size_t i, std::size_t pieces) {
     return pieces == 1 ? "" : " [" + std::to_string(i + 1) + "/" + std::to_string(pieces) + "]";
   }
 
@@ -231,10 +233,13 @@ private:
                         costs});
   }
 
+  static bool is_classical(serial_levels const& levels) {
+    return levels.explicit_passes.empty() && levels.fused == nullptr;
+  }
+
   /// One sequence for all products of one shape, levels and update.
   std::pair<int, cost> const& sequence_for(node const& v, serial_levels const& levels) {
-    bool const classical = levels.explicit_passes.empty() && levels.fused == nullptr;
-    auto const [found, fresh] = sequences_.try_emplace({v.c.rows, v.c.cols, v.a.cols, v.how, classical});
+    auto const [found, fresh] = sequences_.try_emplace({v.c.rows, v.c.cols, v.a.cols, v.how, is_classical(levels)});
     if (fresh) {
       g_.sequences.push_back(build_sequence(levels, v.c.rows, v.c.cols, v.a.cols, v.how, layout_, programs_));
       found->second = {static_cast<int>(g_.sequences.size()) - 1, cost_of(g_.sequences.back(), g_, machine_)};

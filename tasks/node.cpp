@@ -90,7 +90,7 @@ void expand(node const& v, algorithm const& level, expansion_options const& opti
   level_schedule const s = schedule_level(level, x.schedule_wishes(options.independent));
   int emitted = 0;
   auto const products = [&](std::vector<scheduled_product> const& list) {
-    for (auto const& p : list) visitor.product(x.child(p, emitted++ % options.slots));
+    for (auto const& p : list) visitor.product(x.child(p, v.slot * options.slots + emitted++ % options.slots));
   };
   auto const pass = [&](pass_kind kind, scheduled_pass const& scheduled, auto block_of) {
     if (!scheduled.targets.empty()) visitor.pass(v, kind, x.pass(scheduled, block_of, programs));

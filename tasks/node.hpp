@@ -54,7 +54,9 @@ public:
 
 struct expansion_options {
   bool independent = false;  // see schedule_options
-  int slots = 1;             // product number r of a node, in program order, has slot r % slots for its own workspace
+  // Product number r of a node, in program order, has slot r % slots of that node for its own workspace. Nodes whose
+  // own slots differ share nothing below, so that no part of a large machine waits for another one's.
+  int slots = 1;
 };
 
 /// The blocks of `v` must be divisible by the level.

@@ -121,9 +121,9 @@ struct plan {
   bool product_buffer = true;  ///< AB: each product gathered in a buffer, C touched once; false: ABC, straight into C
   std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
   int workers = 1;
-  int slots = 1;             ///< products of one task level that may hold workspace at once
+  int slots = 1;             ///< products of one node of a task level that may hold workspace at once
   bool independent = false;  ///< order: all products through temporaries (true), or in place in C where beta = 0
-  std::int64_t strips = 1;   ///< of a classical or fused-only product, along the longer side of C
+  std::int64_t strips = 1;   ///< pieces of C, of a product without task levels
   bool deterministic = false;
   std::string kernel;             ///< micro-kernel set
   double seconds = 0;             ///< predicted

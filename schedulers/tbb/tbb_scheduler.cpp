@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call keeps one priority queue of ready tasks under a spin mutex. Runners (TBB tasks, at most one a worker) take the
-// best task whose locks are free, run it, release what it held back, and end when nothing is ready: who finds more
-// ready tasks than runners spawns the missing ones, so idle workers are TBB's to put to sleep.
+// A call keeps one priority queue of ready tasks under a spin mutex. Runners (the caller and TBB tasks, at most one a
+// worker) take the best task whose locks are free, run it, release what it held back, and end when nothing is ready:
+// who finds more ready tasks than runners spawns the missing ones, so idle workers are TBB's to put to sleep.
 #include "schedulers/tbb/tbb_scheduler.hpp"
 
 #include <algorithm>
@@ -40,11 +40,12 @@ public:
   }
 
   /// Called inside the arena; returns when no runner is left. Meanwhile this thread runs nothing but runners of this
-  /// call: other tasks of the caller could wait for what the caller holds.
+  /// call: other tasks of the caller could wait for what the caller holds. It is itself the first runner, so that a
+  /// call without parallel work wakes nobody.
   void run() {
     tbb::this_task_arena::isolate([this] {
-      recruit(missing_runners());
-      group_.wait();
+      happens_before(this);
+      group_.run_and_wait(tbb_entry<tbb_call, &tbb_call::work>{this});
     });
   }
 
@@ -96,11 +97,6 @@ private:
     return (caller_ != nullptr && caller_->is_group_execution_cancelled()) || context_.is_group_execution_cancelled();
   }
 
-  int missing_runners() {
-    tbb::spin_mutex::scoped_lock const guard(mutex_);
-    return reserve_runners();
-  }
-
   /// Under the mutex: how many runners to spawn for the ready tasks.
   int reserve_runners() {
     int const count = std::min(state_.ready(), static_cast<int>(lane_scratch_.size()) - runners_);
@@ -135,7 +131,7 @@ private:
   tbb::spin_mutex mutex_;  // of all that follows
   ready_state state_;
   std::vector<bool> lane_taken_;
-  int runners_ = 0;  // spawned and not ended
+  int runners_ = 1;  // started or spawned, and not ended; the caller is the first
   std::vector<task_record> records_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/plan/strip_grid.hpp"
+
 namespace heptad {
 namespace {
 
@@ -24,7 +26,8 @@ struct extent {
 class model {
 public:
   model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o)
-      : rates_(type == element_type::f64 ? machine.f64 : machine.f32),
+      : type_(type),
+        rates_(type == element_type::f64 ? machine.f64 : machine.f32),
         bytes_(type == element_type::f64 ? 8 : 4),
         shape_(shape),
         workers_(workers),
@@ -34,18 +37,23 @@ public:
   estimate run() {
     core_sizes(o_, shape_, result_);
     if (shape_.m == 0 || shape_.n == 0) return result_;
-    auto const strips = static_cast<double>(o_.strips);
-    extent whole{static_cast<double>(result_.core_m), static_cast<double>(result_.core_n),
-                 static_cast<double>(result_.core_k)};
-    (shape_.m > shape_.n ? whole.m : whole.n) /= strips;
-    levels(whole);
+    strip_grid const grid =
+        cut_into_grid(result_.core_m, result_.core_n, o_.strips, blocks_of_m() * resident_rows(type_, machine_));
+    levels({static_cast<double>(result_.core_m) / static_cast<double>(grid.rows),
+            static_cast<double>(result_.core_n) / static_cast<double>(grid.cols), static_cast<double>(result_.core_k)});
     fringes();
     result_.seconds += result_.tasks * machine_.task_seconds / workers_;
-    if (workers_ > 1) result_.seconds += machine_.call_seconds;
+    if (workers_ > 1 && result_.tasks > 1) result_.seconds += machine_.call_seconds;  // they may have to be woken
     return result_;
   }
 
 private:
+  [[nodiscard]] std::int64_t blocks_of_m() const {
+    std::int64_t m = 1;
+    for (outline_level const& l : o_.levels) m *= l.traffic->m;
+    return m;
+  }
+
   // Gflop/s of one classical product. Its packing and updates cost in proportion to mk + kn + mn, so the harmonic mean
   // of the sides decides; thin products are anchored at (8, ∞, ∞), whose mean is 24.
   [[nodiscard]] double gflops(double size, double rate_table::leaf::*rate) const {
@@ -166,7 +174,7 @@ private:
       if (!in_l3(where)) in_memory += blocks * level.traffic;
 
       if (is_task) {
-        shared += level.held * (outermost ? 1 : std::min<double>(o_.slots, blocks));
+        shared += level.held * std::min(std::pow(o_.slots, task_levels), blocks);
         result_.tasks += blocks * pass_tasks(level.traffic);
         task_products *= t.rank;
         ++task_levels;
@@ -209,18 +217,22 @@ private:
     return std::max<double>(3 * std::min(workers_ * 4, 16), std::ceil(bytes / 16e6));
   }
 
-  // 1 + idle share of the workers. One level runs in rounds of the workers (in two halves when products are formed in
-  // place, before and after the update); more levels overlap when a second slot is there.
+  // 1 + idle share of the workers. One level runs in rounds of the workers, in two halves when products are formed in
+  // place, before and after the update. More levels run in rounds of the slots, one within the other: the chain that
+  // these make, over the time that the workers need, is `chain`. Its cube, a third of it, fits dry runs of the graphs
+  // on 2 to 64 workers.
   [[nodiscard]] double idle_factor(int task_levels, double products) const {
     level_traffic const& t = *o_.levels[task_levels - 1].traffic;
     double const w = workers_;
     bool const halves = shape_.beta_zero && !o_.independent;
-    double const rounds = halves ? std::ceil(t.shared / w) + std::ceil((t.rank - t.shared) / w) : std::ceil(t.rank / w);
-    double const alone = rounds * w / t.rank;
-    if (task_levels == 1) return alone;
-    if (o_.slots == 1) return 1 + (alone - 1) / 2;
-    double const width = o_.slots * (halves ? t.rank / 2.0 : t.rank);
-    return std::max(1.0, w / width) * (1 + (w - 1) / 2 / products);
+    auto const rounds = [&](double at_once) {
+      return halves ? std::ceil(t.shared / at_once) + std::ceil((t.rank - t.shared) / at_once)
+                    : std::ceil(t.rank / at_once);
+    };
+    if (task_levels == 1) return rounds(w) * w / t.rank;
+    double const chain = std::pow(rounds(o_.slots), task_levels - 1) * rounds(t.rank) * w / products;
+    double const tail = 1 + (w - 1) / 2 / products;
+    return tail * (chain <= 1 ? 1 + chain * chain * chain / 3 : chain + 1 / (3 * chain * chain));
   }
 
   // Three thin products around the core, in tasks that share the workers.
@@ -236,6 +248,7 @@ private:
     result_.seconds += seconds / workers_;
   }
 
+  element_type const type_;
   rate_table const& rates_;
   double const bytes_;
   problem const& shape_;

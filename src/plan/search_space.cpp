@@ -29,6 +29,7 @@ void vary(outline o, int workers, std::vector<outline>& list) {
   // A single task level has one node, so one slot.
   static constexpr std::array<order, 2> one_level{order{1, false}, {1, true}};
   static constexpr std::array<order, 4> more_levels{order{1, false}, {2, false}, {3, false}, {3, true}};
+  static constexpr std::array<order, 4> many_workers{order{3, false}, {3, true}, {4, true}, {7, true}};
   auto const tasks = std::count_if(o.levels.begin(), o.levels.end(),
                                    [](outline_level const& l) { return l.kind == level_kind::task; });
   bool const any_fused = o.levels.back().kind == level_kind::fused;
@@ -48,7 +49,8 @@ void vary(outline o, int workers, std::vector<outline>& list) {
       }
     };
     if (tasks == 1) add(one_level);
-    else add(more_levels);
+    else if (workers <= 8) add(more_levels);
+    else add(many_workers);
   }
 }
 

@@ -2,9 +2,13 @@
 // Dry runs of graphs whose makespan can be worked out by hand.
 #include "schedulers/simulate/simulate.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 
+#include "tasks/gemm_graph.hpp"
 #include "tests/schedulers/hand_made.hpp"
+#include "tests/tasks/plans.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -84,4 +88,18 @@ TEST_CASE("costs come from the graph or from the records of a run") {
   CHECK(predicted_seconds(x.graph) == std::vector<double>{3, 4});
   run_result const r{{{1, 0, 1.0, 1.5}, {0, 1, 0.0, 2.0}}, 2, 2.0};
   CHECK(measured_seconds(x.graph, r) == std::vector<double>{2.0, 0.5});
+}
+
+TEST_CASE("with a slot for every product no node waits for another one's workspace") {
+  plan p = make_plan("TTT", "winograd", 64, 64, 64, true);
+  p.independent = true;
+  std::vector<double> chains;
+  for (p.slots = 1; p.slots <= 7; ++p.slots) {
+    graph const g = build_gemm_graph(p, {});
+    dependencies const d = derive_dependencies(g, false);
+    std::vector<double> const seconds(g.tasks.size(), 1.0);
+    chains.push_back(simulate(g, d, seconds, {343, 0}).critical_path);
+  }
+  CHECK(std::ranges::is_sorted(chains, std::greater<>()));
+  CHECK(chains.back() == 7);  // the sums of three levels, a product, the updates of three levels
 }

@@ -138,9 +138,27 @@ TEST_CASE("large passes are cut into tiles, large products into strips, and stil
     check_product(p, 4, 1);
   }
   plan p = make_plan("", "winograd", 200, 210, 190, true);
-  p.workers = 3;
+  p.strips = 3;
   CHECK(build_gemm_graph(p, machine).tasks.size() == 3);
   check_product(p, 4, 1);
+}
+
+TEST_CASE("a plan without task levels is so many tasks as it has strips, whatever its workers") {
+  for (char const* kinds : {"", "E", "F", "EF"})
+    for (int strips : {1, 2, 3, 4, 6}) {
+      plan p = make_plan(kinds, "winograd", 400, 320, 288, strips % 2 == 0);
+      p.strips = strips;
+      p.workers = 5;
+      graph const g = build_gemm_graph(p, machine);
+      INFO(describe(p) << ", " << strips << " strips");
+      CHECK(g.tasks.size() == static_cast<std::size_t>(strips));
+      CHECK(derive_dependencies(g, false).locks == 0);
+    }
+  for (int strips : {4, 6}) {
+    plan p = make_plan("F", "strassen", 70, 90, 50, true);
+    p.strips = strips;
+    check_product(p, 5, 1);
+  }
 }
 
 TEST_CASE("without an inner dimension C is only scaled") {

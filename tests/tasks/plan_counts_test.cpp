@@ -80,6 +80,15 @@ TEST_CASE("a product without sums comes first, and the update of C last, when be
                                           "product 1", "product 3", "product 4", "update of C"});
 }
 
+TEST_CASE("every slot of a node has slots of its own on the next task level") {
+  // 8 buffers of the root, which forms its products in place; 9 of every node below that adds to C.
+  for (int slots : {1, 2, 3}) {
+    plan p = two_workers("TTT", 512, true);
+    p.slots = slots;
+    CHECK(build_gemm_graph(p, {}).buffers.size() == static_cast<std::size_t>(8 + 9 * slots + 9 * slots * slots));
+  }
+}
+
 TEST_CASE("workspace counts every worker's scratch and packing") {
   graph const g = build_gemm_graph(two_workers("TE", 256, false), {});
   std::size_t const one = workspace_bytes(g, 1, 1000), two = workspace_bytes(g, 2, 1000);
