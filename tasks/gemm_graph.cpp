@@ -37,8 +37,9 @@ int widest_column(coefficient_matrix const& X) {
 struct sorted_levels {
   std::vector<algorithm const*> tasks;
   serial_levels serial;
-  std::shared_ptr<algorithm const> fused;  // owns serial.fused
-  std::int64_t m = 1, n = 1, k = 1;        // blocks of the whole in each dimension
+  std::shared_ptr<algorithm const> fused;   // owns serial.fused
+  std::int64_t m = 1, n = 1, k = 1;         // blocks of the whole in each dimension
+  std::int64_t serial_m = 1, serial_n = 1;  // of a product below the task levels
 
   explicit sorted_levels(plan const& how) {
     auto last = level_kind::task;
@@ -49,6 +50,7 @@ struct sorted_levels {
       last = level.kind;
       m *= level.coefficients->m, n *= level.coefficients->n, k *= level.coefficients->k;
       if (level.kind == level_kind::task) tasks.push_back(level.coefficients.get());
+      else serial_m *= level.coefficients->m, serial_n *= level.coefficients->n;
       if (level.kind == level_kind::explicit_passes) serial.explicit_passes.push_back(level.coefficients.get());
       if (level.kind != level_kind::fused) continue;
       // The columns of a Kronecker product are as wide as those of its factors multiplied.
@@ -105,11 +107,11 @@ public:
     return std::move(g_);
   }
 
-  /// A task level cuts the node into tasks; below them it is one task.
+  /// A task level cuts the node into tasks; below them it is one task for each of its strips.
   void product(node v) override {
     if (auto const depth = static_cast<std::size_t>(v.depth); depth < levels_.tasks.size())
       expand(v, *levels_.tasks[depth], {how_.independent, how_.slots}, layout_, pool_, programs_, *this);
-    else add_product("product " + v.path, v, levels_.serial);
+    else strips(v.path.empty() ? "product" : "product " + v.path, v, how_.strips, levels_.serial);
   }
 
   /// Tiles are cut across the contiguous dimension: each streams whole columns (or rows).
@@ -159,9 +161,7 @@ private:
     bool const inside = 0 < how_.core_m && how_.core_m <= g_.m && 0 < how_.core_n && how_.core_n <= g_.n &&
                         0 < how_.core_k && how_.core_k <= g_.k;
     require(divides && inside, "the core must lie in the problem and be divisible by the levels");
-    node const v = part(0, 0, how_.core_m, how_.core_n, how_.core_k);
-    if (levels_.tasks.empty()) strips("product", v, how_.strips, levels_.serial);
-    else product(v);
+    product(part(0, 0, how_.core_m, how_.core_n, how_.core_k));
   }
 
   /// The rows and columns of C beyond the core get their whole sum at once, the core what lies beyond core_k.
@@ -196,10 +196,10 @@ private:
   /// One task a piece of C, in whole blocks of the levels.
   void strips(std::string const& name, node const& v, std::int64_t pieces, serial_levels const& levels) {
     bool const classical = is_classical(levels);
-    std::int64_t const blocks = classical ? 1 : levels_.m;
-    strip_grid const grid = cut_into_grid(v.c.rows, v.c.cols, pieces, blocks * resident_rows(g_.type, machine_));
-    auto const rows = cut(v.c.rows, grid.rows, classical ? tiles_unit(v.c.rows, grid.rows) : levels_.m);
-    auto const cols = cut(v.c.cols, grid.cols, classical ? tiles_unit(v.c.cols, grid.cols) : levels_.n);
+    strip_grid const grid = cut_into_grid(v.c.rows, v.c.cols, pieces,
+                                          (classical ? 1 : levels_.serial_m) * resident_rows(g_.type, machine_));
+    auto const rows = cut(v.c.rows, grid.rows, classical ? tiles_unit(v.c.rows, grid.rows) : levels_.serial_m);
+    auto const cols = cut(v.c.cols, grid.cols, classical ? tiles_unit(v.c.cols, grid.cols) : levels_.serial_n);
     std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
     std::size_t number = 0;
     for (std::size_t j = 0; j + 1 < cols.size(); ++j)

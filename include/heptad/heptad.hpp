@@ -123,7 +123,7 @@ struct plan {
   int workers = 1;
   int slots = 1;             ///< products of one node of a task level that may hold workspace at once
   bool independent = false;  ///< order: all products through temporaries (true), or in place in C where beta = 0
-  std::int64_t strips = 1;   ///< pieces of C, of a product without task levels
+  std::int64_t strips = 1;   ///< pieces of every product below the task levels, or of the whole without any
   bool deterministic = false;
   std::string kernel;             ///< micro-kernel set
   double seconds = 0;             ///< predicted

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "src/plan/strip_grid.hpp"
 
@@ -37,10 +38,8 @@ public:
   estimate run() {
     core_sizes(o_, shape_, result_);
     if (shape_.m == 0 || shape_.n == 0) return result_;
-    strip_grid const grid =
-        cut_into_grid(result_.core_m, result_.core_n, o_.strips, blocks_of_m() * resident_rows(type_, machine_));
-    levels({static_cast<double>(result_.core_m) / static_cast<double>(grid.rows),
-            static_cast<double>(result_.core_n) / static_cast<double>(grid.cols), static_cast<double>(result_.core_k)});
+    levels({static_cast<double>(result_.core_m), static_cast<double>(result_.core_n),
+            static_cast<double>(result_.core_k)});
     fringes();
     result_.seconds += result_.tasks * machine_.task_seconds / workers_;
     if (workers_ > 1 && result_.tasks > 1) result_.seconds += machine_.call_seconds;  // they may have to be woken
@@ -48,10 +47,12 @@ public:
   }
 
 private:
-  [[nodiscard]] std::int64_t blocks_of_m() const {
-    std::int64_t m = 1;
-    for (outline_level const& l : o_.levels) m *= l.traffic->m;
-    return m;
+  [[nodiscard]] extent strip_of(extent const& product) const {
+    std::int64_t blocks = 1;
+    for (outline_level const& l : o_.levels) blocks *= l.kind == level_kind::task ? 1 : l.traffic->m;
+    strip_grid const grid = cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n),
+                                          o_.strips, blocks * resident_rows(type_, machine_));
+    return {product.m / static_cast<double>(grid.rows), product.n / static_cast<double>(grid.cols), product.k};
   }
 
   // Gflop/s of one classical product. Its packing and updates cost in proportion to mk + kn + mn, so the harmonic mean
@@ -156,8 +157,15 @@ private:
     double in_memory = 0, shared = 0, scratch = 0;  // bytes
     int task_levels = 0, explicit_levels = 0, fused_levels = 0;
     level_traffic fused;
+    bool cut = false;
+    auto const cut_into_strips = [&] {  // what is below the task levels
+      if (std::exchange(cut, true)) return;
+      x = strip_of(x);
+      blocks *= strips;
+    };
     for (outline_level const& l : o_.levels) {
       level_traffic const& t = *l.traffic;
+      if (l.kind != level_kind::task) cut_into_strips();
       if (l.kind == level_kind::fused) {
         fused = fused_over(fused, t);
         ++fused_levels;
@@ -186,16 +194,17 @@ private:
       accumulating = 1 - static_cast<double>(t.shared) / t.rank;
     }
 
+    cut_into_strips();
     extent const leaf{x.m / fused.m, x.n / fused.n, x.k / fused.k};
     work += blocks * (fused_levels > 0 ? fused_seconds(x, fused) : product_seconds(x));
     if (fused_levels > 0 && o_.product_buffer && leaf.k > block_k)
       scratch += bytes_ * (leaf.m + 256) * (std::min(leaf.n, block_n) + 64);
     result_.workspace = shared + workers_ * (scratch + packing(leaf));
-    result_.tasks += task_levels > 0 ? task_products : strips;
+    result_.tasks += task_products * strips;
     double const loss = strips > 1 && explicit_levels > 0 ? strip_loss : 1;
-    double const parallel = task_levels > 0 ? work / workers_ * idle_factor(task_levels, task_products)
-                                            : work * loss * std::ceil(strips / workers_);
-    double const by_memory = 1e-9 * in_memory * strips / machine_.pass_gbytes_all;
+    double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, task_products)
+                                                    : work / strips * std::ceil(strips / workers_));
+    double const by_memory = 1e-9 * in_memory / machine_.pass_gbytes_all;
     result_.seconds += burst + (workers_ > 1 ? std::max(parallel, by_memory) : parallel);
   }
 
@@ -229,9 +238,10 @@ private:
       return halves ? std::ceil(t.shared / at_once) + std::ceil((t.rank - t.shared) / at_once)
                     : std::ceil(t.rank / at_once);
     };
-    if (task_levels == 1) return rounds(w) * w / t.rank;
-    double const chain = std::pow(rounds(o_.slots), task_levels - 1) * rounds(t.rank) * w / products;
-    double const tail = 1 + (w - 1) / 2 / products;
+    auto const strips = static_cast<double>(o_.strips);
+    if (task_levels == 1) return rounds(w / strips) * (w / strips) / t.rank;
+    double const chain = std::pow(rounds(o_.slots), task_levels - 1) * rounds(t.rank) * w / (products * strips);
+    double const tail = 1 + (w - 1) / 2 / (products * strips);
     return tail * (chain <= 1 ? 1 + chain * chain * chain / 3 : chain + 1 / (3 * chain * chain));
   }
 

@@ -25,14 +25,18 @@ void vary(outline o, int workers, std::vector<outline>& list) {
   struct order {
     int slots;
     bool independent;
+    int strips;
   };
-  // A single task level has one node, so one slot.
-  static constexpr std::array<order, 2> one_level{order{1, false}, {1, true}};
-  static constexpr std::array<order, 4> more_levels{order{1, false}, {2, false}, {3, false}, {3, true}};
-  static constexpr std::array<order, 4> many_workers{order{3, false}, {3, true}, {4, true}, {7, true}};
+  // A single task level has one node, so one slot; as many strips as workers leave none of these without work.
+  std::array<order, 4> const one_level{order{1, false, 1}, {1, true, 1}, {1, false, workers}, {1, true, workers}};
+  static constexpr std::array<order, 4> more_levels{order{1, false, 1}, {2, false, 1}, {3, false, 1}, {3, true, 1}};
+  static constexpr std::array<order, 4> many_workers{order{3, false, 1}, {3, true, 1}, {3, false, 4}, {3, true, 4}};
   auto const tasks = std::count_if(o.levels.begin(), o.levels.end(),
                                    [](outline_level const& l) { return l.kind == level_kind::task; });
   bool const any_fused = o.levels.back().kind == level_kind::fused;
+  // Every strip would make the sums of explicit levels again.
+  bool const no_passes =
+      std::ranges::none_of(o.levels, [](outline_level const& l) { return l.kind == level_kind::explicit_passes; });
   for (bool const buffer : {true, false}) {
     if (buffer && !any_fused) continue;  // one destination: nothing to gather
     o.product_buffer = buffer;
@@ -45,7 +49,8 @@ void vary(outline o, int workers, std::vector<outline>& list) {
       for (order const& how : orders) {
         o.slots = how.slots;
         o.independent = how.independent;
-        list.push_back(o);
+        o.strips = how.strips;
+        if (o.strips == 1 || no_passes) list.push_back(o);
       }
     };
     if (tasks == 1) add(one_level);

@@ -259,3 +259,24 @@ TEST_CASE("more workers are never predicted to be slower") {
     }
   }
 }
+
+TEST_CASE("strips spare two workers the round in which one of them has no product") {
+  level_traffic const winograd = traffic_of(*find_algorithm("winograd")),
+                      strassen = traffic_of(*find_algorithm("strassen"));
+  outline o;
+  o.levels = {{&winograd, level_kind::task}, {&strassen, level_kind::fused}};
+  auto const seconds = [&] { return predict(element_type::f64, square(2048), 2, test::server(), o).seconds; };
+  double const whole = seconds();
+  o.strips = 2;
+  CHECK(seconds() < 0.95 * whole);
+  CHECK(seconds() > 0.85 * whole);
+}
+
+TEST_CASE("many workers get as many products at once as keep them busy") {
+  machine_profile machine = test::server();
+  machine.cores = 64;
+  machine.pass_gbytes_all = 20 * machine.pass_gbytes;
+  plan const p = f64_plan(square(16384), 64, {}, machine);
+  CHECK(count(p, level_kind::task) > 0);
+  CHECK(p.seconds < 0.9 * p.classical_seconds);
+}

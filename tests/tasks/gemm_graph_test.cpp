@@ -143,7 +143,7 @@ TEST_CASE("large passes are cut into tiles, large products into strips, and stil
   check_product(p, 4, 1);
 }
 
-TEST_CASE("a plan without task levels is so many tasks as it has strips, whatever its workers") {
+TEST_CASE("a product is so many tasks as it has strips, whatever the workers") {
   for (char const* kinds : {"", "E", "F", "EF"})
     for (int strips : {1, 2, 3, 4, 6}) {
       plan p = make_plan(kinds, "winograd", 400, 320, 288, strips % 2 == 0);
@@ -154,6 +154,10 @@ TEST_CASE("a plan without task levels is so many tasks as it has strips, whateve
       CHECK(g.tasks.size() == static_cast<std::size_t>(strips));
       CHECK(derive_dependencies(g, false).locks == 0);
     }
+  plan cut = make_plan("TF", "winograd", 256, 256, 256, true);
+  cut.strips = 2;
+  CHECK(std::ranges::count_if(build_gemm_graph(cut, machine).tasks,
+                              [](task const& t) { return std::holds_alternative<sequence_step>(t.body); }) == 14);
   for (int strips : {4, 6}) {
     plan p = make_plan("F", "strassen", 70, 90, 50, true);
     p.strips = strips;
