@@ -91,6 +91,19 @@ TEST_CASE("a call in an arena of one worker runs on the calling thread alone") {
   CHECK(result.workers == 1);
 }
 
+TEST_CASE("a chain of tasks wakes no worker: the calling thread runs it alone") {
+  eight_threads const limit;
+  hand_made x(100);
+  for (int t = 1; t < 100; ++t) x.edge(t - 1, t);
+  std::atomic<int> elsewhere = 0;
+  calling_executor const work(x.graph, [&, caller = std::this_thread::get_id()](int, std::byte*) {
+    if (std::this_thread::get_id() != caller) ++elsewhere;
+  });
+  tbb::task_arena arena(4);
+  run_tbb(x.graph, x.dependencies, work, arena, 4, no_scratch);
+  CHECK(elsewhere == 0);
+}
+
 TEST_CASE("tasks with a common lock never overlap") {
   eight_threads const limit;
   hand_made x(500);
