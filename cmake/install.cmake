@@ -7,8 +7,20 @@ install(TARGETS heptad EXPORT heptad_targets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/heptad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
+if(HEPTAD_BUILD_BLAS)
+  # Beside the system's libblas.so.3, not in its place: an alternative, or a folder for LD_LIBRARY_PATH.
+  install(TARGETS heptad_blas EXPORT heptad_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT blas)
+  if(TARGET heptad_blas_complete)
+    install(TARGETS heptad_blas_complete LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heptad COMPONENT blas NAMELINK_SKIP)
+  endif()
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heptad)
 install(EXPORT heptad_targets NAMESPACE heptad:: FILE heptad-targets.cmake DESTINATION ${package_dir})
+set(HEPTAD_OTHER_COMPONENTS "")
+if(HEPTAD_BUILD_BLAS)
+  string(APPEND HEPTAD_OTHER_COMPONENTS " blas")
+endif()
 configure_package_config_file(cmake/heptad-config.cmake.in heptad-config.cmake INSTALL_DESTINATION ${package_dir})
 # Before 1.0 every minor version may change the interface.
 write_basic_package_version_file(heptad-config-version.cmake COMPATIBILITY SameMinorVersion)

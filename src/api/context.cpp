@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 #include <oneapi/tbb/info.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -27,7 +29,20 @@ int checked_threads(int n) {
   return n == 0 ? usable_cores() : n;
 }
 
+std::atomic<context*> process_context{nullptr};
+std::atomic<bool> workers_are_lost{false};
+
+/// In the child of a fork: oneTBB's workers are gone and cannot be had again, and another thread may have held a lock
+/// of the default context, which is replaced.
+void after_fork() {
+  static std::atomic<context*> abandoned;  // still reachable
+  workers_are_lost = true;
+  abandoned = process_context.exchange(nullptr);
+}
+
 }  // namespace
+
+bool without_workers() noexcept { return workers_are_lost.load(std::memory_order_relaxed); }
 
 int usable_cores() {
   cpu_set_t allowed;
@@ -37,6 +52,7 @@ int usable_cores() {
 }
 
 worker_group::worker_group(int threads) : threads_(checked_threads(threads)) {
+  [[maybe_unused]] static int const registered = pthread_atfork(nullptr, nullptr, &after_fork);
   if (threads_ > oneapi::tbb::info::default_concurrency()) {
     more_than_cores_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
   }
@@ -103,13 +119,13 @@ context make_context(oneapi::tbb::task_arena& arena) {
 }
 
 context& default_context() {
+  if (context* const known = process_context.load()) return *known;
+  environment const& env = process_environment();
+  auto group = std::make_shared<worker_group const>(env.threads);
+  auto fresh = std::make_unique<context>(std::make_unique<context::impl>(std::move(group), env.defaults));
+  context* first = nullptr;
   // Never destroyed: the caller's own exit handlers may still multiply.
-  static context& workers = *[] {
-    environment const& env = process_environment();
-    auto group = std::make_shared<worker_group const>(env.threads);
-    return new context(std::make_unique<context::impl>(std::move(group), env.defaults));
-  }();
-  return workers;
+  return process_context.compare_exchange_strong(first, fresh.get()) ? *fresh.release() : *first;
 }
 
 char const* version() noexcept { return HEPTAD_VERSION; }

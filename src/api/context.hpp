@@ -59,6 +59,9 @@ private:
   std::string machine_source_;
 };
 
+/// This process is the child of a fork after the parent had workers: products run on the calling thread alone.
+bool without_workers() noexcept;
+
 /// Cores that the process may run on (its CPU affinity).
 int usable_cores();
 

@@ -25,10 +25,10 @@ void print_line(environment const& env, report const& r) {
   problem const& x = r.plan.shape;
   fmt::print(stderr,
              "heptad: {} m={} n={} k={} {} workers={} tasks={} workspace={:.1f}MiB seconds={:.6f} gflops={:.1f} "
-             "idle={:.1f}%{}: {}\n",
+             "idle={:.1f}% bound={:.3g}{}: {}\n",
              r.plan.type == element_type::f64 ? "dgemm" : "sgemm", x.m, x.n, x.k, describe_levels(r.plan),
              r.plan.workers, r.tasks, static_cast<double>(r.workspace) / (1 << 20), r.seconds, r.gflops,
-             100 * r.idle_fraction, r.fell_back ? " fell back (no memory)" : "", r.plan.reason);
+             100 * r.idle_fraction, r.plan.bound, r.fell_back ? " fell back (no memory)" : "", r.plan.reason);
 }
 
 void write_trace(environment const& env, graph const& g, run_result const& ran) {

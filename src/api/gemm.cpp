@@ -119,7 +119,7 @@ report run(worker_group const& group, operands<T> const& x, scheduler_kind sched
   try {
     auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
                                        reinterpret_cast<T*>(memory.shared()));
-    run_result const ran = scheduler == scheduler_kind::sequential
+    run_result const ran = scheduler == scheduler_kind::sequential || without_workers()
                                ? run_sequential(prepared.work, *work, memory.scratch(0))
                                : run_tbb(prepared.work, prepared.order, *work, group.arena(), prepared.how.workers,
                                          [&memory](int worker, std::size_t) { return memory.scratch(worker); });
@@ -157,7 +157,7 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
     r = multiply_small(state, x, wishes);
   } else {
     auto const group = state.workers();
-    int const threads = wishes.scheduler == scheduler_kind::sequential ? 1 : group->threads();
+    int const threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
     plan_key const key{type_of<T>, shape_of(x), threads, wishes};
     r = run(*group, x, wishes.scheduler, get_workspace(state, key));
   }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finding the real BLAS. A library is ourselves when the object that defines its dgemm_ also has our mark.
+#include "blas/backend.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <vector>
+
+extern "C" __attribute__((visibility("default"))) char const heptad_blas_mark[] = "Heptad's drop-in BLAS";
+
+namespace heptad::blas {
+namespace {
+
+/// What stands behind each name; the first that loads is taken.
+std::vector<std::string> files_of(std::string const& name) {
+  if (name == "openblas") return {"libopenblas.so.0", "libopenblas.so"};
+  if (name == "blis") return {"libblis.so.4", "libblis.so.5", "libblis.so"};
+  if (name == "mkl") return {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1", "libmkl_rt.so"};
+  if (name == "reference") {
+    return {"/usr/lib/x86_64-linux-gnu/blas/libblas.so.3", "/usr/lib64/libblas.so.3", "libblas.so.3"};
+  }
+  return {name};
+}
+
+bool is_ours(void* function) {
+  Dl_info of_function{}, of_mark{};
+  if (dladdr(function, &of_function) == 0) return false;
+  if (dladdr(heptad_blas_mark, &of_mark) != 0 && of_mark.dli_fbase == of_function.dli_fbase) return true;
+  // The other of our two libraries, or a copy of this one.
+  void* const object = dlopen(of_function.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (object == nullptr) return false;
+  void* const mark = dlsym(object, "heptad_blas_mark");
+  bool const ours = mark != nullptr && dladdr(mark, &of_mark) != 0 && of_mark.dli_fbase == of_function.dli_fbase;
+  dlclose(object);
+  return ours;
+}
+
+/// A symbol of the library behind `handle` or of what it needs, unless that is ours.
+void* find_in(void* handle, char const* symbol) {
+  void* const found = handle == nullptr ? nullptr : dlsym(handle, symbol);
+  return found == nullptr || is_ours(found) ? nullptr : found;
+}
+
+}  // namespace
+
+bool backend::accept(void* handle) {
+  void* gemm = find_in(handle, "dgemm_");
+  if (gemm == nullptr) gemm = find_in(handle, "dgemm_64_");
+  Dl_info where{};
+  if (gemm == nullptr || dladdr(gemm, &where) == 0) return false;
+  blas_ = handle;
+  path_ = where.dli_fname;
+  int_threads_ = reinterpret_cast<int (*)()>(dlsym(handle, "openblas_get_num_threads"));
+  if (int_threads_ == nullptr) int_threads_ = reinterpret_cast<int (*)()>(dlsym(handle, "MKL_Get_Max_Threads"));
+  long_threads_ = reinterpret_cast<long (*)()>(dlsym(handle, "bli_thread_get_num_threads"));
+  return true;
+}
+
+bool backend::open(std::string const& file) {
+  // MKL loads its layers as it goes, and they look for it in the global scope.
+  int const scope = file.find("mkl") == std::string::npos ? RTLD_LOCAL : RTLD_GLOBAL;
+  void* const handle = dlopen(file.c_str(), RTLD_LAZY | scope);
+  if (handle == nullptr) return false;
+  if (accept(handle)) return true;
+  dlclose(handle);
+  return false;
+}
+
+backend::backend(std::string const& wanted) {
+  if (!wanted.empty()) {
+    for (std::string const& file : files_of(wanted)) {
+      if (open(file)) return;
+    }
+    fmt::print(
+        stderr,
+        "heptad-blas: HEPTAD_BLAS_BACKEND = '{}' must be a BLAS that can be loaded, and not Heptad's own; another "
+        "one is used\n",
+        wanted);
+  }
+  if (accept(RTLD_NEXT)) return;
+  for (char const* file : {"libblas.so.3", "libopenblas.so.0", "libblis.so.4", "libmkl_rt.so.2"}) {
+    if (open(file)) return;
+  }
+  for (std::string const& file : files_of("reference")) {
+    if (open(file)) return;
+  }
+  fmt::print(stderr, "heptad-blas: no BLAS was found; set HEPTAD_BLAS_BACKEND to the file of one\n");
+}
+
+void* backend::find(char const* symbol) const {
+  if (void* const found = find_in(blas_, symbol)) return found;
+  if (void* const found = find_in(RTLD_NEXT, symbol)) return found;
+  static void* const lapack = dlopen("liblapack.so.3", RTLD_LAZY | RTLD_LOCAL);
+  return find_in(lapack, symbol);
+}
+
+int backend::threads() const {
+  if (int_threads_ != nullptr) return int_threads_();
+  if (long_threads_ == nullptr) return 0;
+  long const set = long_threads_();
+  return set > 0 ? static_cast<int>(set) : 0;
+}
+
+}  // namespace heptad::blas

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// P A = L U and A = L Lᵀ in place.
+#include "blas/factor.hpp"
+
+#include "blas/recursive.hpp"
+
+namespace heptad::blas {
+namespace {
+
+template <typename T>
+class factorization {
+public:
+  explicit factorization(process& p) : process_(p), level3_(p), lapack_(p.lapack_of<T>()) {}
+
+  /// The product that updates what is right of and below the left half.
+  bool lu_pays(matrix_view<T> const& A) {
+    auto const [left, right, below] = cut_lu(A);
+    return process_.pays<T>(product_shape(block(A, below, left), block(A, left, right), false, block(A, below, right)),
+                            place::between);
+  }
+
+  /// Pivots count from 1. The first column without a pivot, from 1; 0 when there is none.
+  std::int32_t lu(matrix_view<T> const& A, std::int32_t* pivots) {
+    if (!lu_pays(A)) {
+      std::int32_t info = 0;
+      lapack_.getrf(A.rows, A.cols, A.data, A.col_stride, pivots, &info);
+      return info;
+    }
+    auto const [left, right, below] = cut_lu(A);
+    std::int32_t const first = lu(A.block(0, 0, A.rows, left.count), pivots);
+    swap_rows(A.block(0, right.begin, A.rows, right.count), 0, left.count, pivots);
+    matrix_view<T> const top_right = block(A, left, right);
+    level3_.trsm(T(1), {block(A, left, left), false, true}, top_right);
+    level3_.product(T(-1), block(A, below, left), top_right, T(1), block(A, below, right));
+    std::int32_t* const later = pivots + left.count;
+    std::int32_t const second = lu(block(A, below, right), later);
+    auto const offset = static_cast<std::int32_t>(left.count);
+    size const rank = std::min(A.rows, A.cols);
+    swap_rows(block(A, below, left), 0, rank - left.count, later);
+    for (size i = 0; i < rank - left.count; ++i) later[i] += offset;
+    return first != 0 ? first : second != 0 ? second + offset : 0;
+  }
+
+  void swap_rows(matrix_view<T> const& A, size from, size to, std::int32_t* pivots) {
+    if (A.cols > 0 && to > from) lapack_.laswp(A.cols, A.data, A.col_stride, from + 1, to, pivots, 1);
+  }
+
+  bool cholesky_pays(matrix_view<T> const& A) {
+    auto const [first, second] = halves(A.rows, false);
+    return level3_.syrk_pays(block(A, second, first), block(A, second, second), false);
+  }
+
+  /// The lower triangle of a view. The first leading minor that is not positive, from 1; 0 when all are.
+  std::int32_t cholesky(matrix_view<T> const& A) {
+    if (!cholesky_pays(A)) {
+      auto const [transposed, ld] = storage_of(A);
+      std::int32_t info = 0;
+      lapack_.potrf(triangle_flag(transposed), A.rows, A.data, ld, &info);
+      return info;
+    }
+    auto const [first, second] = halves(A.rows, false);
+    if (std::int32_t const info = cholesky(block(A, first, first)); info != 0) return info;
+    matrix_view<T> const beside = block(A, second, first);
+    // L₂₁ L₁₁ᵀ = A₂₁
+    level3_.trsm(T(1), {block(A, first, first), false}, beside.transposed());
+    level3_.syrk(T(-1), beside, T(1), block(A, second, second), false);
+    std::int32_t const info = cholesky(block(A, second, second));
+    return info == 0 ? 0 : info + static_cast<std::int32_t>(first.count);
+  }
+
+private:
+  struct lu_ranges {
+    range left, right, below;
+  };
+  static lu_ranges cut_lu(matrix_view<T> const& A) {
+    size const half = cut(std::min(A.rows, A.cols));
+    return {{0, half}, {half, A.cols - half}, {half, A.rows - half}};
+  }
+
+  process& process_;
+  recursive<T> level3_;
+  factorizations<T> const& lapack_;
+};
+
+double work(size a, size b, size c) { return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c); }
+
+}  // namespace
+
+template <typename T>
+bool getrf(size m, size n, T* a, size lda, std::int32_t* pivots, std::int32_t* info) {
+  process& p = this_process();
+  if (!p.considers<T>(routine_id::getrf, work(m, n, std::min(m, n)) / 4) || m < 0 || n < 0 || lda < m) {
+    return p.pass_on<T>(routine_id::getrf);
+  }
+  return p.carry<T>(routine_id::getrf, {m, n, 0}, [&] {
+    factorization<T> by_halves(p);
+    auto const A = column_major(a, m, n, lda);
+    if (!by_halves.lu_pays(A)) return false;
+    *info = by_halves.lu(A, pivots);
+    return true;
+  });
+}
+
+template <typename T>
+bool potrf(char uplo, size n, T* a, size lda, std::int32_t* info) {
+  process& p = this_process();
+  bool const upper = uplo == 'U' || uplo == 'u', lower = uplo == 'L' || uplo == 'l';
+  if (!p.considers<T>(routine_id::potrf, work(n, n, n) / 8) || (!upper && !lower) || lda < n) {
+    return p.pass_on<T>(routine_id::potrf);
+  }
+  return p.carry<T>(routine_id::potrf, {0, n, 0}, [&] {
+    factorization<T> by_halves(p);
+    auto const A = operand(a, lda, upper, n, n);
+    if (!by_halves.cholesky_pays(A)) return false;
+    *info = by_halves.cholesky(A);
+    return true;
+  });
+}
+
+template <typename T>
+bool gesv(size n, size nrhs, T* a, size lda, std::int32_t* pivots, T* b, size ldb, std::int32_t* info) {
+  process& p = this_process();
+  if (!p.considers<T>(routine_id::gesv, work(n, n, n) / 4) || nrhs < 0 || lda < n || ldb < n) {
+    return p.pass_on<T>(routine_id::gesv);
+  }
+  return p.carry<T>(routine_id::gesv, {0, n, nrhs}, [&] {
+    factorization<T> by_halves(p);
+    auto const A = column_major(a, n, n, lda), B = column_major(b, n, nrhs, ldb);
+    if (!by_halves.lu_pays(A)) return false;
+    *info = by_halves.lu(A, pivots);
+    if (*info != 0) return true;
+    recursive<T> level3(p);
+    by_halves.swap_rows(B, 0, n, pivots);
+    level3.trsm(T(1), {A, false, true}, B);
+    level3.trsm(T(1), {A, true}, B);
+    return true;
+  });
+}
+
+#define HEPTAD_FOR(T)                                                      \
+  template bool getrf(size, size, T*, size, std::int32_t*, std::int32_t*); \
+  template bool potrf(char, size, T*, size, std::int32_t*);                \
+  template bool gesv(size, size, T*, size, std::int32_t*, T*, size, std::int32_t*);
+HEPTAD_FOR(double)
+HEPTAD_FOR(float)
+#undef HEPTAD_FOR
+
+}  // namespace heptad::blas

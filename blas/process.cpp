@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Deciding which products Heptad multiplies, on as many threads as the backend would use, and telling what was done.
+#include "blas/process.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include <heptad/heptad.h>
+
+namespace heptad::blas {
+
+struct process::memo {
+  std::mutex mutex;
+  int threads = -1;     // that the default context was last given by us
+  bool broken = false;  // the library cannot work here, and said why
+  // Seconds that a plan promises to save; negative when it must not be run.
+  std::map<std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, int>, double> savings;
+};
+
+namespace {
+
+constexpr std::size_t remembered_shapes = 4096;
+
+// A plan with levels must promise this much over a classical product. The backend's is tuned for its machine, so a few
+// percent of Heptad's own classical product are not yet a gain over it.
+constexpr double least_gain = 1.1;
+// Waking the workers must be worth it. Between calls of the backend it costs more: OpenBLAS's threads look for work for
+// 2^26 cycles after a call before they sleep, and take turns with ours meanwhile.
+constexpr double least_saving_alone = 10e-3, least_saving_between = 25e-3;
+
+void say(std::string const& text) { fmt::print(stderr, "heptad-blas: {}\n", text); }
+
+settings settings_of_process() {
+  try {
+    return parse_settings([](char const* name) { return std::getenv(name); });
+  } catch (bad_setting const& wrong) {
+    say(fmt::format("{}; every call goes to the backend", wrong.what()));
+    settings how;
+    how.disabled = true;
+    return how;
+  }
+}
+
+}  // namespace
+
+process::process(settings given)
+    : how(std::move(given)),
+      real(how.backend),
+      f64_(real),
+      f32_(real),
+      lapack_f64_(real),
+      lapack_f32_(real),
+      least_work_(how.disabled ? std::numeric_limits<double>::infinity() : std::pow(how.min_size, 3)),
+      memo_(new memo) {}
+
+process& this_process() {
+  // Never destroyed: exit handlers of the program may still multiply.
+  static process& state = *[] {
+    static process* made = new process(settings_of_process());
+    pthread_atfork(nullptr, nullptr, [] { made->after_fork(); });
+    if (made->how.verbose) std::atexit([] { made->print_summary(); });
+    return made;
+  }();
+  return state;
+}
+
+void process::after_fork() {
+  // A thread of the parent may have held the lock; it does not exist here.
+  memo_ = new memo;
+  for (auto& types : tallies_) {
+    for (tally& t : types) t.calls = t.carried = t.nanoseconds = 0;
+  }
+  fast_products_ = 0;
+}
+
+void process::follow_threads() {
+  if (how.own_threads) return;
+  int const by_backend = real.threads();
+  int const wanted = by_backend > 0 ? by_backend : how.threads;
+  if (wanted == memo_->threads) return;
+  memo_->threads = wanted;
+  (void)heptad_set_num_threads(wanted);  // a failure comes back when the plan is made
+  memo_->savings.clear();
+}
+
+template <typename T>
+bool process::pays(problem const& shape, place where) {
+  if (shape.m < 2 || shape.n < 2 || shape.k < 2) return false;
+  double const work = static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  if (work < least_work_) return false;
+  double const least = how.forced_levels ? 0 : where == place::between ? least_saving_between : least_saving_alone;
+  return saving<T>(shape) >= least;
+}
+
+template <typename T>
+double process::saving(problem const& shape) {
+  int const layout = shape.a_row_major + 2 * shape.b_row_major + 4 * shape.c_row_major + 8 * shape.beta_zero;
+  std::tuple const key(sizeof(T) == sizeof(float), shape.m, shape.n, shape.k, layout);
+  std::lock_guard const lock(memo_->mutex);
+  if (memo_->broken) return -1;
+  follow_threads();
+  if (auto const known = memo_->savings.find(key); known != memo_->savings.end()) return known->second;
+  double saved = -1;
+  try {
+    plan const best = make_plan<T>(default_context(), shape);
+    bool const gains = !best.levels.empty() && best.classical_seconds >= least_gain * best.seconds;
+    if (how.forced_levels) saved = 0;
+    // Without other threads there is nobody to wake and nobody to share a core with.
+    else if (gains) saved = best.workers == 1 ? HUGE_VAL : best.classical_seconds - best.seconds;
+  } catch (std::exception const& e) {
+    // A bad value of one of the library's variables, or no memory for a plan.
+    say(fmt::format("{}; every call goes to the backend", e.what()));
+    memo_->broken = true;
+  }
+  if (memo_->savings.size() >= remembered_shapes) memo_->savings.clear();
+  memo_->savings.emplace(key, saved);
+  return saved;
+}
+
+template <typename T>
+bool process::multiply(T alpha, matrix_view<T const> const& A, matrix_view<T const> const& B, T beta,
+                       matrix_view<T> const& C) {
+  try {
+    report const done = gemm(default_context(), alpha, A, B, beta, C);
+    fast_products_ += !done.plan.levels.empty();
+    return true;
+  } catch (error const& e) {
+    if (how.verbose || e.code() == status::internal_error) say(e.what());
+    if (e.code() == status::internal_error) std::abort();  // C may be partly updated: nobody could tell the caller
+    // A cancelled product belongs to a task group that its owner gave up.
+    return e.code() == status::cancelled;
+  }
+}
+
+void process::note(routine_id routine, bool is_float, call_shape const& shape, bool carried, double seconds,
+                   std::uint64_t products) {
+  tally& t = tallies_[static_cast<std::size_t>(routine)][is_float];
+  ++t.calls;
+  t.carried += carried;
+  if (carried) t.nanoseconds += static_cast<std::uint64_t>(1e9 * seconds);
+  // The library itself tells about every product that it carries.
+  if (carried && routine == routine_id::gemm) return;
+  std::string line = fmt::format("{}{}", is_float ? 's' : 'd', name_of(routine));
+  for (auto const& [name, value] : {std::pair{'m', shape.m}, {'n', shape.n}, {'k', shape.k}}) {
+    if (value > 0) line += fmt::format(" {}={}", name, value);
+  }
+  if (carried) line += fmt::format(" seconds={:.6f}: {} products with fast levels", seconds, products);
+  else line += ": passed on, no fast level pays or is possible";
+  say(line);
+}
+
+void process::print_summary() const {
+  say(fmt::format("backend {}", real.path()));
+  for (int r = 0; r < routine_count; ++r) {
+    for (int type = 0; type < 2; ++type) {
+      tally const& t = tallies_[static_cast<std::size_t>(r)][static_cast<std::size_t>(type)];
+      std::uint64_t const calls = t.calls, carried = t.carried;
+      if (calls == 0) continue;
+      say(fmt::format("{}{} {} calls, {} by Heptad in {:.3f} s, {} passed on", "ds"[type],
+                      name_of(static_cast<routine_id>(r)), calls, carried, 1e-9 * static_cast<double>(t.nanoseconds),
+                      calls - carried));
+    }
+  }
+  say(fmt::format("{} products with fast levels", fast_products_.load()));
+}
+
+template bool process::pays<double>(problem const&, place);
+template bool process::pays<float>(problem const&, place);
+template bool process::multiply(double, matrix_view<double const> const&, matrix_view<double const> const&, double,
+                                matrix_view<double> const&);
+template bool process::multiply(float, matrix_view<float const> const&, matrix_view<float const> const&, float,
+                                matrix_view<float> const&);
+
+}  // namespace heptad::blas

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The state of the drop-in in this process: what the user set, the backend, which shapes pay, and the audit. Made at
+// the first call; a forked child gets fresh locks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include <heptad/heptad.hpp>
+
+#include "blas/backend.hpp"
+#include "blas/routine.hpp"
+#include "blas/settings.hpp"
+
+namespace heptad::blas {
+
+/// m, n and k of a call, 0 where the routine has none.
+struct call_shape {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
+/// A product is a call of its own, or one between calls of the backend.
+enum class place { alone, between };
+
+/// The calls of one routine for one type, counted only when the user asked for the summary.
+struct tally {
+  std::atomic<std::uint64_t> calls{0}, carried{0}, nanoseconds{0};
+};
+
+class process {
+public:
+  explicit process(settings given);
+
+  settings const how;
+  backend const real;
+
+  template <typename T>
+  [[nodiscard]] level3<T> const& backend_of() const noexcept {
+    if constexpr (sizeof(T) == sizeof(double)) return f64_;
+    else return f32_;
+  }
+
+  template <typename T>
+  [[nodiscard]] factorizations<T> const& lapack_of() const noexcept {
+    if constexpr (sizeof(T) == sizeof(double)) return lapack_f64_;
+    else return lapack_f32_;
+  }
+
+  /// The first test of every call, for the small ones' sake no more than a comparison: may Heptad carry it at all?
+  template <typename T>
+  [[nodiscard]] bool considers(routine_id routine, double multiplications) const noexcept {
+    return multiplications >= least_work_ && multiplications > 0 && how.allows<T>(routine);
+  }
+
+  /// Does Heptad's plan promise enough over a classical product, which is the backend's business? Remembered.
+  template <typename T>
+  bool pays(problem const& shape, place where);
+
+  /// C := alpha A B + beta C by Heptad; false when it cannot (overlapping operands, no memory), with C untouched.
+  template <typename T>
+  bool multiply(T alpha, matrix_view<T const> const& A, matrix_view<T const> const& B, T beta, matrix_view<T> const& C);
+
+  /// Runs `body`, which says whether Heptad carried the call; counts, times and tells it when the user asked for that.
+  template <typename T, typename Body>
+  bool carry(routine_id routine, call_shape const& shape, Body const& body) {
+    if (!how.verbose) return body();
+    std::uint64_t const before = fast_products_;
+    auto const begin = std::chrono::steady_clock::now();
+    bool const carried = body();
+    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - begin;
+    note(routine, sizeof(T) == sizeof(float), shape, carried, elapsed.count(), fast_products_ - before);
+    return carried;
+  }
+  /// Counts a call that is not even considered; false.
+  template <typename T>
+  bool pass_on(routine_id routine) noexcept {
+    if (how.verbose) ++tallies_[static_cast<std::size_t>(routine)][sizeof(T) == sizeof(float)].calls;
+    return false;
+  }
+  /// One line a routine on stderr.
+  void print_summary() const;
+  /// In the child: fresh locks, an empty audit.
+  void after_fork();
+
+private:
+  struct memo;
+  void follow_threads();
+  template <typename T>
+  double saving(problem const& shape);
+  void note(routine_id routine, bool is_float, call_shape const& shape, bool carried, double seconds,
+            std::uint64_t products);
+
+  level3<double> const f64_;
+  level3<float> const f32_;
+  factorizations<double> const lapack_f64_;
+  factorizations<float> const lapack_f32_;
+  double least_work_;  // multiplications; below, calls are passed on
+  memo* memo_;         // never freed: a fork may leave it locked, and then gets another one
+  std::array<std::array<tally, 2>, routine_count> tallies_;
+  std::atomic<std::uint64_t> fast_products_{0};
+};
+
+/// That of this process, made at the first call.
+process& this_process();
+
+}  // namespace heptad::blas

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The recursions. `f` is the half that comes first and `s` the second one; block (s, f) is the one beside the diagonal
+// that is stored, in either triangle.
+#include "blas/recursive.hpp"
+
+namespace heptad::blas {
+
+template <typename T>
+void recursive<T>::product(T alpha, in A, in B, T beta, inout C) {
+  if (process_.pays<T>(product_shape(A, B, beta == T(0), C), place::between) && process_.multiply(alpha, A, B, beta, C))
+    return;
+  if (storage_of(C).transposed) {
+    std::swap(A, B);
+    A = A.transposed();
+    B = B.transposed();
+    C = C.transposed();
+  }
+  auto const [at, lda] = storage_of(A);
+  auto const [bt, ldb] = storage_of(B);
+  backend_.gemm(transpose_flag(at), transpose_flag(bt), C.rows, C.cols, A.cols, alpha, A.data, lda, B.data, ldb, beta,
+                C.data, storage_of(C).ld);
+}
+
+template <typename T>
+bool recursive<T>::symm_pays(triangle const& A, in B, inout C) {
+  auto const [f, s] = halves(C.rows, A.upper);
+  return process_.pays<T>(product_shape(block(A.elements, s, f), rows_of(B, f), false, rows_of(C, s)), place::between);
+}
+
+template <typename T>
+void recursive<T>::symm(T alpha, triangle const& A, in B, T beta, inout C) {
+  if (!symm_pays(A, B, C)) {
+    // C is on the left of what it is stored as, or its transpose on the right.
+    bool const right = storage_of(C).transposed;
+    bool const upper = A.upper != storage_of(A.elements).transposed;
+    inout const stored = right ? C.transposed() : C;
+    return backend_.symm(right ? 'R' : 'L', triangle_flag(upper), stored.rows, stored.cols, alpha, A.elements.data,
+                         storage_of(A.elements).ld, B.data, storage_of(B).ld, beta, C.data, storage_of(C).ld);
+  }
+  auto const [f, s] = halves(C.rows, A.upper);
+  in const beside = block(A.elements, s, f);
+  symm(alpha, half(A, f), rows_of(B, f), beta, rows_of(C, f));
+  product(alpha, beside.transposed(), rows_of(B, s), T(1), rows_of(C, f));
+  symm(alpha, half(A, s), rows_of(B, s), beta, rows_of(C, s));
+  product(alpha, beside, rows_of(B, f), T(1), rows_of(C, s));
+}
+
+template <typename T>
+bool recursive<T>::syrk_pays(in A, inout C, bool upper) {
+  auto const [f, s] = halves(C.rows, upper);
+  return process_.pays<T>(product_shape(rows_of(A, s), rows_of(A, f).transposed(), false, block(C, s, f)),
+                          place::between);
+}
+
+template <typename T>
+void recursive<T>::syrk(T alpha, in A, T beta, inout C, bool upper) {
+  if (!syrk_pays(A, C, upper)) {
+    auto const [ct, ldc] = storage_of(C);
+    auto const [at, lda] = storage_of(A);
+    return backend_.syrk(triangle_flag(upper != ct), transpose_flag(at), C.rows, A.cols, alpha, A.data, lda, beta,
+                         C.data, ldc);
+  }
+  auto const [f, s] = halves(C.rows, upper);
+  syrk(alpha, rows_of(A, f), beta, block(C, f, f), upper);
+  product(alpha, rows_of(A, s), rows_of(A, f).transposed(), beta, block(C, s, f));
+  syrk(alpha, rows_of(A, s), beta, block(C, s, s), upper);
+}
+
+template <typename T>
+void recursive<T>::syr2k(T alpha, in A, in B, T beta, inout C, bool upper) {
+  if (!syrk_pays(A, C, upper)) {
+    auto const [ct, ldc] = storage_of(C);
+    auto const [at, lda] = storage_of(A);
+    return backend_.syr2k(triangle_flag(upper != ct), transpose_flag(at), C.rows, A.cols, alpha, A.data, lda, B.data,
+                          storage_of(B).ld, beta, C.data, ldc);
+  }
+  auto const [f, s] = halves(C.rows, upper);
+  syr2k(alpha, rows_of(A, f), rows_of(B, f), beta, block(C, f, f), upper);
+  product(alpha, rows_of(A, s), rows_of(B, f).transposed(), beta, block(C, s, f));
+  product(alpha, rows_of(B, s), rows_of(A, f).transposed(), T(1), block(C, s, f));
+  syr2k(alpha, rows_of(A, s), rows_of(B, s), beta, block(C, s, s), upper);
+}
+
+// A row-major B is the column-major Bᵀ, which A multiplies from the right, transposed.
+template <typename T>
+typename recursive<T>::triangle_flags recursive<T>::flags_of(triangle const& A, inout const& B) noexcept {
+  bool const right = storage_of(B).transposed, stored_transposed = storage_of(A.elements).transposed;
+  return {right ? 'R' : 'L', triangle_flag(A.upper != stored_transposed), transpose_flag(right != stored_transposed)};
+}
+
+template <typename T>
+bool recursive<T>::triangle_pays(triangle const& A, inout B) {
+  auto const [f, s] = halves(B.rows, A.upper);
+  return process_.pays<T>(product_shape(block(A.elements, s, f), rows_of(B, f), false, rows_of(B, s)), place::between);
+}
+
+template <typename T>
+void recursive<T>::trmm(T alpha, triangle const& A, inout B) {
+  if (!triangle_pays(A, B)) {
+    auto const [side, uplo, trans] = flags_of(A, B);
+    inout const stored = side == 'R' ? B.transposed() : B;
+    return backend_.trmm(side, uplo, trans, A.unit ? 'U' : 'N', stored.rows, stored.cols, alpha, A.elements.data,
+                         storage_of(A.elements).ld, B.data, storage_of(B).ld);
+  }
+  auto const [f, s] = halves(B.rows, A.upper);
+  trmm(alpha, half(A, s), rows_of(B, s));
+  product(alpha, block(A.elements, s, f), rows_of(B, f), T(1), rows_of(B, s));
+  trmm(alpha, half(A, f), rows_of(B, f));
+}
+
+template <typename T>
+void recursive<T>::trsm(T alpha, triangle const& A, inout B) {
+  if (!triangle_pays(A, B)) {
+    auto const [side, uplo, trans] = flags_of(A, B);
+    inout const stored = side == 'R' ? B.transposed() : B;
+    return backend_.trsm(side, uplo, trans, A.unit ? 'U' : 'N', stored.rows, stored.cols, alpha, A.elements.data,
+                         storage_of(A.elements).ld, B.data, storage_of(B).ld);
+  }
+  auto const [f, s] = halves(B.rows, A.upper);
+  trsm(alpha, half(A, f), rows_of(B, f));
+  product(T(-1), block(A.elements, s, f), rows_of(B, f), alpha, rows_of(B, s));
+  trsm(T(1), half(A, s), rows_of(B, s));
+}
+
+template class recursive<double>;
+template class recursive<float>;
+
+}  // namespace heptad::blas

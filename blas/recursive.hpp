@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Level 3 and the factorizations by halves: each half again, and a product between them, until that product would not
+// pay; the rest is the backend's (Gustavson 1997; Elmroth et al. 2004). As one rule serves both triangles, `upper`
+// says which half comes first: see halves(). All views; every routine has the formula it computes.
+#pragma once
+
+#include "blas/blocks.hpp"
+#include "blas/process.hpp"
+
+namespace heptad::blas {
+
+template <typename T>
+class recursive {
+public:
+  using in = matrix_view<T const>;
+  using inout = matrix_view<T>;
+
+  explicit recursive(process& p) noexcept : process_(p), backend_(p.backend_of<T>()) {}
+
+  /// A matrix of which one triangle is stored, or is all there is.
+  struct triangle {
+    in elements;
+    bool upper;
+    bool unit = false;  // ones on the diagonal, which is not stored
+  };
+
+  /// The product between the halves of each routine pays. No other calls are worth it.
+  bool symm_pays(triangle const& A, in B, inout C);
+  bool syrk_pays(in A, inout C, bool upper);
+  bool triangle_pays(triangle const& A, inout B);  // trmm and trsm
+
+  void product(T alpha, in A, in B, T beta, inout C);            // C := alpha A B + beta C
+  void symm(T alpha, triangle const& A, in B, T beta, inout C);  // C := alpha A B + beta C, A symmetric
+  void syrk(T alpha, in A, T beta, inout C, bool upper);         // C := alpha A Aᵀ + beta C, one triangle
+  void syr2k(T alpha, in A, in B, T beta, inout C, bool upper);  // C := alpha (A Bᵀ + B Aᵀ) + beta C, one triangle
+  void trmm(T alpha, triangle const& A, inout B);                // B := alpha A B
+  void trsm(T alpha, triangle const& A, inout B);                // B := alpha A⁻¹ B
+
+private:
+  struct triangle_flags {
+    char side, uplo, trans;
+  };
+  static triangle_flags flags_of(triangle const& A, inout const& B) noexcept;
+  static triangle half(triangle const& A, range i) noexcept { return {block(A.elements, i, i), A.upper, A.unit}; }
+
+  process& process_;
+  level3<T> const& backend_;
+};
+
+}  // namespace heptad::blas

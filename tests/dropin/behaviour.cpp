@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The drop-in as a program meets it: many threads, forks, threads that follow the backend's, and no loop.
+#define CATCH_CONFIG_RUNNER
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <heptad/heptad.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "blas/backend.hpp"
+#include "blas/process.hpp"
+#include "tests/fuzz/blas.hpp"
+
+namespace {
+
+/// C = A B for entries that are small integers: exact with any algorithm.
+struct integer_product {
+  int m, n, k;
+  std::vector<double> A, B;
+
+  integer_product(int rows, int cols, int depth) : m(rows), n(cols), k(depth) {
+    for (int i = 0; i < m * k; ++i) A.push_back(i * 7 % 11 - 5);
+    for (int i = 0; i < k * n; ++i) B.push_back(i * 5 % 13 - 6);
+  }
+  [[nodiscard]] std::vector<double> expected() const {
+    std::vector<double> C(static_cast<std::size_t>(m) * n);
+    for (int j = 0; j < n; ++j) {
+      for (int l = 0; l < k; ++l) {
+        for (int i = 0; i < m; ++i)
+          C[static_cast<std::size_t>(j) * m + i] +=
+              A[static_cast<std::size_t>(l) * m + i] * B[static_cast<std::size_t>(j) * k + l];
+      }
+    }
+    return C;
+  }
+  [[nodiscard]] std::vector<double> by_blas() const {
+    std::vector<double> C(static_cast<std::size_t>(m) * n, NAN);
+    double const one = 1, zero = 0;
+    heptad::fuzz::dgemm_("N", "N", &m, &n, &k, &one, A.data(), &m, B.data(), &k, &zero, C.data(), &m, 1, 1);
+    return C;
+  }
+  [[nodiscard]] std::vector<double> by_c_interface() const {
+    std::vector<double> C(static_cast<std::size_t>(m) * n, NAN);
+    REQUIRE(heptad_dgemm('n', 'n', m, n, k, 1, A.data(), m, B.data(), k, 0, C.data(), m) == HEPTAD_SUCCESS);
+    return C;
+  }
+};
+
+/// Runs `check` in a child; its result, or false when it does not return within a minute.
+template <typename Check>
+bool in_child(Check const& check) {
+  pid_t const child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(check() ? 0 : 1);
+  }
+  int status = -1;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("fast levels run under the drop-in's calls") {
+  integer_product const x(96, 80, 72);
+  CHECK(x.by_blas() == x.expected());
+  auto const plan = heptad::make_plan<double>(heptad::default_context(), {96, 80, 72});
+  CHECK(plan.levels.size() == 1);
+  CHECK(heptad::blas::this_process().pays<double>({96, 80, 72}, heptad::blas::place::between));
+}
+
+TEST_CASE("64 threads at once each get their own result") {
+  integer_product const x(70, 60, 50), y(33, 64, 40);
+  auto const x_expected = x.expected(), y_expected = y.expected();
+  std::atomic<int> right{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 64; ++i) {
+    callers.emplace_back([&, i] {
+      for (int round = 0; round < 20; ++round) {
+        right += i % 2 == 0 ? x.by_blas() == x_expected : y.by_blas() == y_expected;
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(right == 64 * 20);
+}
+
+TEST_CASE("a child of a fork multiplies, by the BLAS and by the C interface, and so does its child") {
+  integer_product const x(130, 120, 110);
+  auto const expected = x.expected();
+  REQUIRE(x.by_blas() == expected);
+  REQUIRE(x.by_c_interface() == expected);
+  auto const both = [&] { return x.by_blas() == expected && x.by_c_interface() == expected; };
+  CHECK(in_child(both));
+  CHECK(in_child([&] { return both() && in_child(both); }));
+  CHECK(both());
+}
+
+TEST_CASE("a fork while other threads multiply leaves the child able to") {
+  integer_product const x(64, 64, 64);
+  auto const expected = x.expected();
+  REQUIRE(x.by_blas() == expected);  // what a fork must see to is set up by the first call
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&] {
+      while (!stop) (void)x.by_blas();
+    });
+  }
+  int right = 0;
+  for (int i = 0; i < 20; ++i) right += in_child([&] { return x.by_blas() == expected; });
+  stop = true;
+  for (auto& caller : callers) caller.join();
+  CHECK(right == 20);
+}
+
+TEST_CASE("the backend is never the drop-in, under any of its names") {
+  for (char const* file : {HEPTAD_BLAS_LIBRARY, HEPTAD_BLAS_COMPLETE}) {
+    INFO(file);
+    heptad::blas::backend const found(file);
+    REQUIRE_FALSE(found.path().empty());
+    CHECK(found.path().find("heptad") == std::string::npos);
+    CHECK(found.find("heptad_blas_mark") == nullptr);
+  }
+}
+
+TEST_CASE("products use as many threads as the backend would") {
+  auto const& real = heptad::blas::this_process().real;
+  auto* const set = reinterpret_cast<void (*)(int)>(real.find("openblas_set_num_threads"));
+  if (set == nullptr || real.threads() < 2) return;
+  integer_product const x(40, 40, 40);
+  int const before = real.threads();
+  set(1);
+  (void)x.by_blas();
+  CHECK(heptad_get_num_threads() == 1);
+  set(before);
+  (void)x.by_blas();
+  CHECK(heptad_get_num_threads() == before);
+}
+
+TEST_CASE("every forwarded routine is one of the libraries' symbols, and leads to the backend") {
+  void* const complete = dlopen(HEPTAD_BLAS_COMPLETE, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(complete != nullptr);
+  for (char const* name : {"ddot_", "zgemm_", "cblas_daxpy", "xerbla_", "lsame_", "dsyrk_", "cblas_strsm"}) {
+    INFO(name);
+    CHECK(dlsym(complete, name) != nullptr);
+  }
+  auto* const dot = reinterpret_cast<double (*)(int const*, double const*, int const*, double const*, int const*)>(
+      dlsym(complete, "ddot_"));
+  int const n = 3, one = 1;
+  std::array const x{1.0, 2.0, 3.0}, y{4.0, 5.0, 6.0};
+  CHECK(dot(&n, x.data(), &one, y.data(), &one) == 32);
+}
+
+int main(int argc, char** argv) {
+  // Read at the first call.
+  setenv("HEPTAD_BLAS_MIN_SIZE", "0", 1);
+  setenv("HEPTAD_FORCE_LEVELS", "1", 1);
+  return Catch::Session().run(argc, argv);
+}

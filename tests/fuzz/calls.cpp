@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random calls of the C interface and of the drop-in beside the reference BLAS: sizes, leading dimensions, flags,
+// scalars, special values, shared operands and broken rules. Every call is a function of --seed and its number, which
+// a failure names. What levels run is up to the environment (HEPTAD_FORCE_LEVELS, HEPTAD_BLAS_MIN_SIZE).
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "tests/fuzz/call_case.hpp"
+
+namespace {
+
+// The handler of errors of the BLAS that a program may define, as Netlib's testers do.
+thread_local int reported = 0;
+
+struct arguments {
+  std::uint64_t calls = 100000, seed = 1, first = 0;
+  double largest = 2e6;  // multiplications of one call
+  char const* reference = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
+};
+
+arguments parse(int argc, char** argv) {
+  arguments given;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    std::string const name = argv[i];
+    if (name == "--calls") given.calls = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--seed") given.seed = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--first") given.first = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--largest") given.largest = std::strtod(argv[i + 1], nullptr);
+    else if (name == "--reference") given.reference = argv[i + 1];
+    else {
+      std::fprintf(stderr,
+                   "fuzz_calls [--calls N] [--seed S] [--first N] [--largest MULTIPLICATIONS] "
+                   "[--reference FILE]\n");
+      std::exit(2);
+    }
+  }
+  return given;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) void xerbla_(char const*, int const* info, std::size_t) {
+  reported = *info;
+}
+
+int heptad::fuzz::take_reported() { return std::exchange(reported, 0); }
+
+int main(int argc, char** argv) {
+  arguments const given = parse(argc, argv);
+  void* const reference = dlopen(given.reference, RTLD_NOW | RTLD_LOCAL);
+  if (reference == nullptr) {
+    std::fprintf(stderr, "no reference BLAS: %s\n", dlerror());
+    return 77;  // skipped
+  }
+  heptad::fuzz::harness tests(reference, given.largest);
+  for (std::uint64_t call = given.first; call < given.first + given.calls; ++call) {
+    std::string const failure = tests.run(given.seed, call);
+    if (failure.empty()) continue;
+    std::printf("seed %llu, call %llu: %s\n", static_cast<unsigned long long>(given.seed),
+                static_cast<unsigned long long>(call), failure.c_str());
+    return 1;
+  }
+  std::printf("%llu calls from %llu with seed %llu: %s\n", static_cast<unsigned long long>(given.calls),
+              static_cast<unsigned long long>(given.first), static_cast<unsigned long long>(given.seed),
+              tests.summary().c_str());
+  return 0;
+}
