@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -198,8 +197,8 @@ double pack_gbytes(cpu::kernel_set<T> const& kernels) {
 }
 
 // What the scheduler costs, in seconds: `tasks` scalings of `rows` elements each by all workers, beyond the time of the
-// scalings themselves. The workers are given time to fall asleep before each run when `asleep`.
-double overhead_seconds(int tasks, std::int64_t rows, bool asleep, int workers, oneapi::tbb::task_arena& arena) {
+// scalings themselves.
+double overhead_seconds(int tasks, std::int64_t rows, int workers, oneapi::tbb::task_arena& arena) {
   graph g;
   g.m = rows;
   g.n = tasks;
@@ -224,7 +223,6 @@ double overhead_seconds(int tasks, std::int64_t rows, bool asleep, int workers, 
   });
   std::vector<double> samples;
   for (int i = 0; i < 31; ++i) {
-    if (asleep) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     double const begin = wall_seconds();
     run_tbb(g, order, *work, arena, workers, [&](int w, std::size_t) { return scratch.data() + bytes * w; });
     samples.push_back(wall_seconds() - begin - alone / workers);
@@ -298,10 +296,11 @@ machine_profile calibrate(calibration_progress const& report, std::string const&
   p.update_gbytes = update_gbytes(large);
 
   progress.next("tasks");
-  // A call's tasks are long against waking a worker; the overhead of one task shows when there are many short ones.
+  // Of a call that finds its workers awake. Sleeping ones cost the caller hardly more: it begins without them, and does
+  // what they come too late for. The overhead of one task shows when there are many short ones.
   constexpr int many = 2000;
-  p.call_seconds = overhead_seconds(workers, 1 << 17, true, workers, all);
-  p.task_seconds = overhead_seconds(many, 64, false, workers, all) * workers / many;
+  p.call_seconds = overhead_seconds(workers, 1 << 14, workers, all);
+  p.task_seconds = overhead_seconds(many, 64, workers, all) * workers / many;
   p.measured = true;
   if (report) report(1, "done");
   return p;

@@ -42,7 +42,7 @@ public:
             static_cast<double>(result_.core_k)});
     fringes();
     result_.seconds += result_.tasks * machine_.task_seconds / workers_;
-    if (workers_ > 1 && result_.tasks > 1) result_.seconds += machine_.call_seconds;  // they may have to be woken
+    if (workers_ > 1 && result_.tasks > 1) result_.seconds += machine_.call_seconds;
     return result_;
   }
 

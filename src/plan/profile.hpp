@@ -40,7 +40,7 @@ struct machine_profile {
   double pass_gbytes_all = 50;  // in memory, all cores together
   double update_gbytes = 30;    // C += …, in memory, one core
   double task_seconds = 2e-6;   // overhead of one task
-  double call_seconds = 5e-6;   // of one call that uses all workers
+  double call_seconds = 5e-6;   // of one call whose workers are awake
   rate_table f32, f64;
   bool measured = false;
 };
