@@ -4,6 +4,7 @@
 
 #include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
+#include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
 
 namespace heptad::cpu {
@@ -12,14 +13,22 @@ namespace {
 struct avx2_f64 {
   using element = double;
   using vector = __m256d;
+  using mask = __m256i;
   static constexpr int lanes = 4, nr = 4, tile = 4;
+  static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
+  static vector load(double const* p, mask m) { return _mm256_maskload_pd(p, m); }
   static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
+  static void store(double* p, vector x, mask m) { _mm256_maskstore_pd(p, m, x); }
   static vector broadcast(double x) { return _mm256_set1_pd(x); }
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
+  static double sum(vector x) {
+    __m128d const pair = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+    return _mm_cvtsd_f64(_mm_hadd_pd(pair, pair));
+  }
 
   // r[c] holds 4 steps of column c; row p of the result (4 columns) goes to packed + p·stride.
   [[gnu::always_inline]] static void store_transposed(vector (&r)[4], double* packed, std::int64_t stride) {
@@ -35,14 +44,25 @@ struct avx2_f64 {
 struct avx2_f32 {
   using element = float;
   using vector = __m256;
+  using mask = __m256i;
   static constexpr int lanes = 8, nr = 4, tile = 4;
+  static mask first(int count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+  }
   static vector zero() { return _mm256_setzero_ps(); }
   static vector load(float const* p) { return _mm256_loadu_ps(p); }
+  static vector load(float const* p, mask m) { return _mm256_maskload_ps(p, m); }
   static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
+  static void store(float* p, vector x, mask m) { _mm256_maskstore_ps(p, m, x); }
   static vector broadcast(float x) { return _mm256_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
+  static float sum(vector x) {
+    __m128 const four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    __m128 const two = _mm_hadd_ps(four, four);
+    return _mm_cvtss_f32(_mm_hadd_ps(two, two));
+  }
 
   // r[c] holds 8 steps of column c; row p of the result (4 columns) goes to packed + p·stride.
   [[gnu::always_inline]] static void store_transposed(vector (&r)[4], float* packed, std::int64_t stride) {
@@ -67,16 +87,20 @@ bool available() { return __builtin_cpu_supports("avx2") && __builtin_cpu_suppor
 kernel_set<double> const avx2_kernels_f64{"avx2",
                                           available,
                                           [] { return blocks_for_caches(12, 4, sizeof(double)); },
-                                          simd_kernels<avx2_f64>::pack_a,
-                                          simd_kernels<avx2_f64>::pack_b,
+                                          simd_packing<avx2_f64>::pack_a,
+                                          simd_packing<avx2_f64>::pack_b,
                                           simd_kernels<avx2_f64>::macro,
-                                          avx2_f64::lanes};
+                                          avx2_f64::lanes,
+                                          simd_dots<avx2_f64>::dots,
+                                          avx2_f64::lanes / 2};
 kernel_set<float> const avx2_kernels_f32{"avx2",
                                          available,
                                          [] { return blocks_for_caches(24, 4, sizeof(float)); },
-                                         simd_kernels<avx2_f32>::pack_a,
-                                         simd_kernels<avx2_f32>::pack_b,
+                                         simd_packing<avx2_f32>::pack_a,
+                                         simd_packing<avx2_f32>::pack_b,
                                          simd_kernels<avx2_f32>::macro,
-                                         avx2_f32::lanes};
+                                         avx2_f32::lanes,
+                                         simd_dots<avx2_f32>::dots,
+                                         avx2_f32::lanes / 2};
 
 }  // namespace heptad::cpu

@@ -4,6 +4,7 @@
 
 #include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
+#include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
 
 namespace heptad::cpu {
@@ -12,14 +13,19 @@ namespace {
 struct avx512_f64 {
   using element = double;
   using vector = __m512d;
+  using mask = __mmask8;
   static constexpr int lanes = 8, nr = 8, tile = 8;
+  static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
   static vector load(double const* p) { return _mm512_loadu_pd(p); }
+  static vector load(double const* p, mask m) { return _mm512_maskz_loadu_pd(m, p); }
   static void store(double* p, vector x) { _mm512_storeu_pd(p, x); }
+  static void store(double* p, vector x, mask m) { _mm512_mask_storeu_pd(p, m, x); }
   static vector broadcast(double x) { return _mm512_set1_pd(x); }
   static vector add(vector a, vector b) { return _mm512_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_pd(a, b, c); }
+  static element sum(vector x) { return _mm512_reduce_add_pd(x); }
 
   // r[c] holds 8 steps of column c; row p of the result (8 columns) goes to packed + p·stride.
   [[gnu::always_inline]] static void store_transposed(vector (&r)[8], double* packed, std::int64_t stride) {
@@ -45,14 +51,19 @@ struct avx512_f64 {
 struct avx512_f32 {
   using element = float;
   using vector = __m512;
+  using mask = __mmask16;
   static constexpr int lanes = 16, nr = 8, tile = 8;
+  static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }
   static vector load(float const* p) { return _mm512_loadu_ps(p); }
+  static vector load(float const* p, mask m) { return _mm512_maskz_loadu_ps(m, p); }
   static void store(float* p, vector x) { _mm512_storeu_ps(p, x); }
+  static void store(float* p, vector x, mask m) { _mm512_mask_storeu_ps(p, m, x); }
   static vector broadcast(float x) { return _mm512_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_ps(a, b, c); }
+  static element sum(vector x) { return _mm512_reduce_add_ps(x); }
 
   // r[c] holds 16 steps of column c; row p of the result (8 columns) goes to packed + p·stride.
   [[gnu::always_inline]] static void store_transposed(vector (&r)[8], float* packed, std::int64_t stride) {
@@ -89,16 +100,20 @@ bool available() {
 kernel_set<double> const avx512_kernels_f64{"avx512",
                                             available,
                                             [] { return blocks_for_caches(24, 8, sizeof(double)); },
-                                            simd_kernels<avx512_f64>::pack_a,
-                                            simd_kernels<avx512_f64>::pack_b,
+                                            simd_packing<avx512_f64>::pack_a,
+                                            simd_packing<avx512_f64>::pack_b,
                                             simd_kernels<avx512_f64>::macro,
-                                            avx512_f64::lanes};
+                                            avx512_f64::lanes,
+                                            simd_dots<avx512_f64>::dots,
+                                            avx512_f64::lanes / 2};
 kernel_set<float> const avx512_kernels_f32{"avx512",
                                            available,
                                            [] { return blocks_for_caches(48, 8, sizeof(float)); },
-                                           simd_kernels<avx512_f32>::pack_a,
-                                           simd_kernels<avx512_f32>::pack_b,
+                                           simd_packing<avx512_f32>::pack_a,
+                                           simd_packing<avx512_f32>::pack_b,
                                            simd_kernels<avx512_f32>::macro,
-                                           avx512_f32::lanes};
+                                           avx512_f32::lanes,
+                                           simd_dots<avx512_f32>::dots,
+                                           avx512_f32::lanes / 2};
 
 }  // namespace heptad::cpu

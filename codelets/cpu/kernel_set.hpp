@@ -52,9 +52,23 @@ struct macro_call {
   std::int64_t b_step = 0, b_column = 0;  // element strides of B between k-steps and columns
 };
 
+/// Few rows: Σ_p A(i, p) B(p, j) is added to the destinations, with both operands contiguous along the depth.
+template <typename T>
+struct dots_call {
+  int rows;
+  std::int64_t cols, depth;
+  T const* a;
+  std::int64_t a_row;  // elements between rows
+  T const* b;
+  std::int64_t b_column;
+  destination<T> const* destinations;
+  int count;            // of destinations
+  std::int64_t rs, cs;  // element strides of all destinations
+};
+
 /// One kernel set for T. All functions are pure in their arguments and need no alignment but that of the packed panels.
 /// A packed A panel holds mr rows (the last one the remaining rows, rounded up to vectors) by kc;
-/// a packed B panel nr columns by kc, zero-padded.
+/// a packed B panel nr columns by kc, zero-padded. Packing may overwrite up to 4 KiB behind the last panel.
 template <typename T>
 struct kernel_set {
   char const* name;      // "avx512", "avx2", "blis", "portable"
@@ -68,6 +82,8 @@ struct kernel_set {
   // first/middle/last k-block) or added to the destinations (ABC, and the last k-block of AB).
   void (*macro)(macro_call<T> const& call);
   int unpacked_rows = 0;  // vector length when macro can read unpacked operands; zero: it cannot
+  void (*dots)(dots_call<T> const& call) = nullptr;
+  int dot_rows = 0;  // up to so many rows dots() is the faster way; zero: there is none
 };
 
 /// All sets compiled in, best first; find: nullptr when there is none of that name.

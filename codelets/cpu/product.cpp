@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "codelets/cpu/dot_products.hpp"
 #include "codelets/cpu/source_stream.hpp"
 #include "codelets/cpu/terms.hpp"
 #include "codelets/cpu/thin_product.hpp"
@@ -35,28 +36,22 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   constexpr std::int64_t slack = 4096 / sizeof(T) + 64 / sizeof(T);
   blocking const b = kernels.blocks();
   layout l{};
-  bool const short_a = m > 0 && m <= b.short_mc;
+  // Shallow blocks have room for more rows or columns: C is then walked down long columns, few times.
+  auto const extended = [&](std::int64_t extent, std::int64_t depth, std::int64_t granule) -> std::int64_t {
+    if (extent == 0) return 0;  // the set has no short blocks
+    std::int64_t const larger = extent * depth / round_up(std::clamp<std::int64_t>(k, 1, depth), 16);
+    return std::max(larger / granule, std::int64_t{1}) * granule;
+  };
+  bool const short_a = m > 0 && m <= extended(b.short_mc, b.short_kc, b.mr);
   l.kc = balanced(k, short_a ? b.short_kc : b.kc, 16);
-  l.mc = short_a ? round_up(m, b.mr) : balanced(m, std::max(b.mc / b.mr, 1) * b.mr, b.mr);
-  l.nc = balanced(n, std::max((short_a ? b.short_nc : b.nc) / b.nr, 1) * b.nr, b.nr);
+  l.mc = short_a ? round_up(m, b.mr) : balanced(m, extended(b.mc, b.kc, b.mr), b.mr);
+  l.nc = balanced(n, short_a ? extended(b.short_nc, b.short_kc, b.nr) : std::max(b.nc / b.nr, 1) * b.nr, b.nr);
   l.packed_a = 0;
   l.packed_b = l.packed_a + l.mc * l.kc + slack;
   l.buffer = l.packed_b + l.nc * l.kc + slack;
   bool const gathers = how == variant::ab && k > l.kc;
   l.total = l.buffer + (gathers ? round_up(m, l.mc) * round_up(n, l.nc) + slack : 0);
   return l;
-}
-
-// The part of a sum's blocks that starts at (row, col), for the background prefetch.
-template <typename T>
-void stream_part(source_stream& stream, std::span<term<T> const> terms, std::int64_t rs, std::int64_t cs,
-                 std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols) {
-  constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
-  for (term<T> const& t : terms) {
-    T const* first = t.data + row * rs + col * cs;
-    if (rs == 1) stream.add(first, rows * bytes, cs * bytes, cols);
-    else if (cs == 1) stream.add(first, cols * bytes, rs * bytes, rows);
-  }
 }
 
 // One macro-kernel call of a product, and the one after it.
@@ -117,14 +112,15 @@ void scale_destinations(product_call<T> const& call) {
 
 template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
-  return std::max(static_cast<std::size_t>(lay_out(kernels, m, n, k, how).total) * sizeof(T),
-                  thin_scratch(kernels, m, n));
+  return std::max({static_cast<std::size_t>(lay_out(kernels, m, n, k, how).total) * sizeof(T),
+                   thin_scratch(kernels, m, n, k), dots_scratch(kernels)});
 }
 
 template <typename T>
 void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch) {
   if (call.m <= 0 || call.n <= 0) return;
   if (call.k <= 0) return scale_destinations(call);
+  if (is_for_dots(kernels, call)) return dot_products(kernels, call, scratch);
   if (thin_sides const thin = find_thin_sides(kernels, call); thin.a || thin.b)
     return thin_product(kernels, call, thin, scratch);
 
@@ -161,8 +157,18 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
         source_stream stream;
         stream_next<T>(stream, {&call, pc, jc, ic}, l);
         T* const gathered = base + l.buffer + jc * round_up(call.m, l.mc) + ic * round_up(cols, kernels.blocks().nr);
-        kernels.macro({rows, cols, depth, packed_a, packed_b, mode, gathered, targets, count, call.c_rs, call.c_cs,
-                       stream.lines() > 0 ? &stream : nullptr});
+        kernels.macro({.rows = rows,
+                       .cols = cols,
+                       .depth = depth,
+                       .a = packed_a,
+                       .b = packed_b,
+                       .mode = mode,
+                       .buffer = gathered,
+                       .destinations = targets,
+                       .count = count,
+                       .rs = call.c_rs,
+                       .cs = call.c_cs,
+                       .prefetch = stream.lines() > 0 ? &stream : nullptr});
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "codelets/cpu/kernel_set.hpp"
+#include "codelets/cpu/source_stream.hpp"
 #include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
@@ -18,6 +19,18 @@ template <typename T>
 int move_terms(std::span<term<T> const> terms, std::int64_t offset, term<T> (&moved)[most_terms]) {
   std::ranges::transform(terms, moved, [offset](term<T> t) { return term<T>{t.data + offset, t.coefficient}; });
   return static_cast<int>(terms.size());
+}
+
+/// Adds the part of a sum's blocks that starts at (row, col) to the background prefetch.
+template <typename T>
+void stream_part(source_stream& stream, std::span<term<T> const> terms, std::int64_t rs, std::int64_t cs,
+                 std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols) {
+  constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+  for (term<T> const& t : terms) {
+    T const* first = t.data + row * rs + col * cs;
+    if (rs == 1) stream.add(first, rows * bytes, cs * bytes, cols);
+    else if (cs == 1) stream.add(first, cols * bytes, rs * bytes, rows);
+  }
 }
 
 }  // namespace heptad::cpu

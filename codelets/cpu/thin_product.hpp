@@ -19,7 +19,7 @@ template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call);
 
 template <typename T>
-std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n);
+std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k);
 
 /// As product(), for k > 0 and at least one thin side.
 template <typename T>

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dot products for any vector instruction set, given its traits (see simd_kernels.hpp): with few rows, vectors of rows
+// would be mostly padding, so vectors are laid along the depth. As memory decides, each column of B is read once.
+#pragma once
+
+#include <cstdint>
+
+#include "codelets/cpu/kernel_set.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+template <typename V>
+struct simd_dots {
+  using T = typename V::element;
+  using vector = typename V::vector;
+  static constexpr int lanes = V::lanes;
+  static constexpr int columns = 4, most_rows = 4;  // accumulators enough to hide the latency of an addition
+  static constexpr int ahead = 1024 / sizeof(T);    // elements of each column asked for in advance
+
+  // Rows × columns sums; `cols` of the columns are real.
+  template <int Rows>
+  static void block(dots_call<T> const& call, int row, std::int64_t col, int cols) {
+    T const* const a = call.a + row * call.a_row;
+    T const* b[columns];
+    for (int j = 0; j < columns; ++j) b[j] = call.b + (col + (j < cols ? j : cols - 1)) * call.b_column;
+    vector acc[Rows][columns];
+#pragma GCC unroll 4
+    for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) acc[i][j] = V::zero();
+
+    std::int64_t p = 0;
+    for (; p + lanes <= call.depth; p += lanes) {
+      vector y[columns];
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) {
+        y[j] = V::load(b[j] + p);
+        __builtin_prefetch(b[j] + p + ahead, 0, 3);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < Rows; ++i) {
+        vector const x = V::load(a + i * call.a_row + p);
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j) acc[i][j] = V::fma(x, y[j], acc[i][j]);
+      }
+    }
+    if (p < call.depth) {
+      auto const last = V::first(static_cast<int>(call.depth - p));
+#pragma GCC unroll 4
+      for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+        for (int j = 0; j < columns; ++j)
+          acc[i][j] = V::fma(V::load(a + i * call.a_row + p, last), V::load(b[j] + p, last), acc[i][j]);
+    }
+
+    T sums[Rows][columns];
+#pragma GCC unroll 4
+    for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; ++j) sums[i][j] = V::sum(acc[i][j]);
+    for (int q = 0; q < call.count; ++q) {
+      destination<T> const& d = call.destinations[q];
+      for (int i = 0; i < Rows; ++i)
+        for (int j = 0; j < cols; ++j) {
+          T& to = d.data[(row + i) * call.rs + (col + j) * call.cs];
+          T const x = d.coefficient * sums[i][j];
+          to = d.beta == T(0) ? x : x + d.beta * to;
+        }
+    }
+  }
+
+  static void dots(dots_call<T> const& call) {
+    for (std::int64_t j = 0; j < call.cols; j += columns) {
+      int const cols = call.cols - j < columns ? static_cast<int>(call.cols - j) : columns;
+      for (int i = 0; i < call.rows; i += most_rows) {
+        switch (call.rows - i) {
+          case 1:
+            block<1>(call, i, j, cols);
+            break;
+          case 2:
+            block<2>(call, i, j, cols);
+            break;
+          case 3:
+            block<3>(call, i, j, cols);
+            break;
+          default:
+            block<4>(call, i, j, cols);
+            break;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace heptad::cpu
