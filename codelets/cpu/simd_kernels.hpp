@@ -79,7 +79,6 @@ struct simd_kernels {
     int next_row, next_col;
   };
   static constexpr int prefetch_steps = 256;  // k-steps between a prefetch of C and its use, about
-  static constexpr int few_chunks = 8;        // below this all of a tile is asked for at once
   static constexpr int ahead = 10;            // k-steps of A asked for in advance
 
   // Asks for the lines of one tile of every destination, a few columns at a time.
@@ -114,8 +113,7 @@ struct simd_kernels {
     int const chunks = call.depth / chunk;
     tile_prefetch<MV> lines{call.destinations, at.next_row * call.rs + at.next_col * call.cs, call.cs, at.cols,
                             touches_c && columns_contiguous ? call.count * at.cols : 0};
-    int const columns_a_chunk =
-        lines.left > 0 && chunks >= few_chunks ? (lines.left + chunks - 1) / chunks : lines.left;
+    int const columns_a_chunk = chunks ? (lines.left + chunks - 1) / chunks : 0;
     if (chunks == 0) lines.advance(lines.left);
     for (int z = 0; z < chunks; ++z) {
       lines.advance(columns_a_chunk);

@@ -9,10 +9,10 @@ namespace heptad::cpu {
 namespace {
 
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
-constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 11, small_column_tiles = 32;
+constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
+constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
 
-// What is read again for every tile should stay in the second-level cache, beside what is prefetched for the next
-// block.
+// What is read again for every tile should stay in the second-level cache.
 constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
 
 template <typename T>
@@ -20,8 +20,8 @@ constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one 
 
 // k-steps in a block; a long A is thus read in few streams.
 template <typename T>
-std::int64_t block_depth(product_call<T> const& call, std::int64_t few_cols) {
-  std::int64_t const step_bytes = (call.m + std::min(call.n, few_cols)) * static_cast<std::int64_t>(sizeof(T));
+std::int64_t block_depth(product_call<T> const& call, thin_sides thin) {
+  std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * static_cast<std::int64_t>(sizeof(T));
   return std::min(call.k, std::clamp<std::int64_t>((near_bytes / step_bytes + 8) / 16 * 16, 16, most_depth));
 }
 
@@ -31,7 +31,9 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   if (kernels.unpacked_rows == 0) return {};
   blocking const b = kernels.blocks();
   bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr;
-  return {.a = small || n <= few_column_tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
+  bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
+  return {.a = small || n <= (short_a ? more_column_tiles : few_column_tiles) * b.nr,
+          .b = small || m <= few_row_tiles * b.mr};
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
 template <typename T>
 void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin, std::byte* scratch) {
   blocking const blocks = kernels.blocks();
-  std::int64_t const kc = block_depth(call, small_column_tiles * blocks.nr);
+  std::int64_t const kc = block_depth(call, thin);
   std::int64_t const whole_rows = thin.a ? call.m - call.m % kernels.unpacked_rows : 0;  // the others are packed
   std::int64_t const packed_rows = call.m - whole_rows;
   T* const packed_a = reinterpret_cast<T*>(scratch);
