@@ -151,6 +151,52 @@ TEMPLATE_TEST_CASE("product is right over several blocks of rows, columns and de
   }
 }
 
+TEMPLATE_TEST_CASE("product is right for a few rows or columns and a long depth", "[product]", float, double) {
+  using T = TestType;
+  for (std::int64_t few = 1; few <= 9; ++few)
+    for (std::int64_t many : {1, 2, 3, 4, 7, 33})
+      for (std::int64_t k : {63, 64, 79, 257})
+        for (order o : {order::column_major, order::row_major}) {
+          expect_right<T>({.m = few,
+                           .n = many,
+                           .k = k,
+                           .a = {1, -1},
+                           .b = {T(0.5)},
+                           .c = {{2, 0}, {-1, T(0.5)}},
+                           .a_order = o,
+                           .gap = 1});
+          expect_right<T>({.m = many,
+                           .n = few,
+                           .k = k,
+                           .a = {T(-0.5)},
+                           .b = {1, 2},
+                           .c = {{2, 0}, {-1, T(0.5)}},
+                           .a_order = order::row_major,
+                           .b_order = o,
+                           .gap = 1});
+        }
+  expect_right<T>({.m = 2, .n = 5, .k = 8100, .c = {{1, 0}, {2, T(0.5)}}});  // beta applies once
+}
+
+TEMPLATE_TEST_CASE("product is right where operands are read in place, over several blocks of depth", "[product]",
+                   float, double) {
+  using T = TestType;
+  std::int64_t const shapes[][3] = {
+      {131, 203, 1030}, {1003, 29, 300}, {1003, 99, 150}, {29, 1003, 300}, {5003, 17, 50}};
+  for (auto const& [m, n, k] : shapes) {
+    expect_right<T>({.m = m, .n = n, .k = k, .a = {-2}, .b = {T(0.5)}, .c = {{1, 0}, {-1, T(0.5)}}, .gap = 1});
+    expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {T(0.5)}, .b_order = order::row_major});
+  }
+}
+
+TEMPLATE_TEST_CASE("product is right for shallow depths, whose blocks have more rows and columns", "[product]", float,
+                   double) {
+  using T = TestType;
+  std::int64_t const shapes[][3] = {{1501, 333, 1}, {1501, 333, 17}, {701, 1203, 33}, {5001, 150, 9}};
+  for (auto const& [m, n, k] : shapes)
+    expect_right<T>({.m = m, .n = n, .k = k, .a = {1, T(0.5)}, .c = {{1, 0}, {-1, T(0.5)}}, .gap = 1});
+}
+
 TEMPLATE_TEST_CASE("product reads and writes every orientation", "[product]", float, double) {
   using T = TestType;
   for (order a : orders)
