@@ -134,7 +134,8 @@ void add_gemm(CLI::App& bench) {
   gemm->add_option("--max-workspace", wishes->own.max_workspace,
                    "Heptad's workspace in bytes, at most (-1: the default)")
       ->capture_default_str();
-  gemm->add_option("--algorithm", wishes->own.algorithm, "Heptad's algorithm, by name")->capture_default_str();
+  gemm->add_option("--algorithm", wishes->own.algorithm, "Heptad's algorithm: name, shape, composition or file")
+      ->capture_default_str();
   gemm->add_option("--json", wishes->json_file, "write the record to this file (see bench/README.md)");
   gemm->callback([wishes] { bench_gemm(*wishes); });
 }

@@ -11,6 +11,8 @@ void add_gemm_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_calibrate_command(CLI::App& app);
 void add_info_command(CLI::App& app);
+void add_search_command(CLI::App& app);
+void add_verify_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 
 }  // namespace heptad::tools

@@ -23,7 +23,8 @@ void settings::add_to(CLI::App& command) {
   command.add_option("--max-levels", wishes.max_levels, "at most so many levels")->check(CLI::NonNegativeNumber);
   command.add_option("--max-workspace", wishes.max_workspace, "bytes, or with a suffix k, m, g")
       ->transform(CLI::AsSizeValue(false));
-  command.add_option("--algorithm", wishes.algorithm, "a name from `heptad info`, or auto");
+  command.add_option("--algorithm", wishes.algorithm,
+                     "auto, or a name, shape, composition or file (see algorithms/README.md)");
   command.add_flag("--deterministic", wishes.deterministic, "the same bits for any number of workers");
   command.add_option("--scheduler", wishes.scheduler, "tbb or sequential")
       ->transform(CLI::CheckedTransformer(schedulers))

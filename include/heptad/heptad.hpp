@@ -78,7 +78,7 @@ struct options {
                                                ///< free memory; 0: fused levels only
   int max_levels = -1;                         ///< at most so many levels; negative: as many as pay
   int force_levels = -1;  ///< exactly so many levels wherever the dimensions allow (for tests); negative: planned
-  std::string algorithm = "auto";  ///< a name from `heptad info`, or "auto"
+  std::string algorithm = "auto";  ///< "auto", a name from `heptad info`, a shape as "3x2x4", or the path of a file
   bool deterministic = false;      ///< bitwise the same result whatever the number of workers and the scheduler
   scheduler_kind scheduler = scheduler_kind::tbb;
   std::string kernel = "auto";  ///< micro-kernel set from `heptad info`, or "auto"

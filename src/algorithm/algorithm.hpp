@@ -83,12 +83,18 @@ struct algorithm_header {
 };
 algorithm_header parse_header(std::string const& text, std::string const& file_name);
 
-/// parse_algorithm of a file. Throws heptad::error when it cannot be read, too.
+/// parse_algorithm of a file, and of all files *.txt in a directory, by file name. Throw heptad::error also when
+/// something cannot be read, or two files have the same name for their algorithm.
 algorithm load_algorithm(std::string const& path);
+std::vector<algorithm> load_directory(std::string const& directory);
 
 /// The algorithms that have a name, by shape, the fewest products first: the files under algorithms/, the symmetries of
 /// those whose sides differ ("huang233" and "huang332" of "huang323"), and ⟨4,4,4;49⟩. Cheap: no coefficients are read.
 std::vector<algorithm_header> known_algorithms();
+
+/// Makes known, with their symmetries, the algorithms of all files *.txt in a directory, read and verified now. Throws
+/// heptad::error, and adds none, when the directory or a file cannot be read, a file is wrong or a name is taken.
+void add_algorithms(std::string const& directory);
 
 /// An algorithm by name; by shape, as "3x2x4", "<3,2,4>" or "<3,2,4;20>" (the fewest products, then the fewest
 /// coefficients other than zero); composed, as "strassen*winograd", outermost first; or from a file, by a path that has

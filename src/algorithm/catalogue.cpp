@@ -35,6 +35,7 @@ struct entry {
   algorithm_header header;
   embedded_file const* file = nullptr;  // of an algorithm that is not loaded yet
   symmetry how{0, false};               // of what the file holds
+  loaded base;                          // the same, of a file of the user's
   loaded coefficients;
 };
 
@@ -104,7 +105,7 @@ public:
       e.file = &file;
       add(std::move(e));
     }
-    add_symmetries();
+    add_symmetries(0);
     entry e;
     e.header = {"strassen*strassen", "two levels of strassen", 4, 4, 4, 49};
     add(std::move(e));
@@ -120,6 +121,24 @@ public:
     return list;
   }
 
+  /// All or nothing.
+  void add_directory(std::string const& directory) {
+    std::vector<algorithm> const found = load_directory(directory);
+    std::lock_guard const lock(mutex_);
+    for (algorithm const& x : found)
+      if (index_.count(x.name) > 0)
+        throw error(status::invalid_argument,
+                    fmt::format("{}: the name {} is that of an algorithm that is known already", directory, x.name));
+    std::size_t const first = entries_.size();
+    for (algorithm const& x : found) {
+      entry e;
+      e.header = {x.name, x.source, x.m, x.k, x.n, x.rank()};
+      e.coefficients = std::make_shared<algorithm const>(x);
+      add(std::move(e));
+    }
+    add_symmetries(first);
+  }
+
   loaded find(std::string const& name) {
     std::lock_guard const lock(mutex_);
     return find_locked(name);
@@ -131,9 +150,9 @@ private:
     entries_.push_back(std::move(e));
   }
 
-  /// huang233 and huang332 from huang323, where no file has that name.
-  void add_symmetries() {
-    for (std::size_t i = 0, files = entries_.size(); i < files; ++i) {
+  /// huang233 and huang332 from huang323, where no file has that name; of the entries from `first` on.
+  void add_symmetries(std::size_t first) {
+    for (std::size_t i = first, files = entries_.size(); i < files; ++i) {
       algorithm_header const header = entries_[i].header;
       std::string stem = header.name;
       if (stem.ends_with(digits(sides(header)))) stem.resize(stem.size() - digits(sides(header)).size());
@@ -143,15 +162,17 @@ private:
         e.header.name = stem + digits(shape);
         e.header.m = shape[0], e.header.k = shape[1], e.header.n = shape[2];
         e.how = how;
+        e.base = entries_[i].coefficients;
+        e.coefficients = nullptr;
         if (shape != sides(header) && index_.count(e.header.name) == 0) add(std::move(e));
       }
     }
   }
 
   loaded load(entry& e) {
-    if (!e.coefficients && !e.file) e.coefficients = composed(e.header.name);
+    if (!e.coefficients && !e.file && !e.base) e.coefficients = composed(e.header.name);
     if (!e.coefficients) {
-      algorithm x = apply(e.how, parse_algorithm(std::string(e.file->text), e.file->name));
+      algorithm x = apply(e.how, e.base ? *e.base : parse_algorithm(std::string(e.file->text), e.file->name));
       x.name = e.header.name;
       if (e.how.rotations > 0 || e.how.transposed) verify(x);
       e.coefficients = std::make_shared<algorithm const>(std::move(x));
@@ -181,7 +202,9 @@ private:
     if (auto const found = index_.find(name); found != index_.end()) return load(entries_[found->second]);
     if (auto const found = others_.find(name); found != others_.end()) return found->second;
     if (auto const shape = parse_shape(name)) return best_of(*shape);
-    loaded const x = is_path(name) ? std::make_shared<algorithm const>(load_algorithm(name)) : composed(name);
+    bool const composition = name.find('*') != std::string::npos;
+    loaded const x =
+        !composition && is_path(name) ? std::make_shared<algorithm const>(load_algorithm(name)) : composed(name);
     if (x) others_.emplace(name, x);
     return x;
   }
@@ -216,6 +239,8 @@ catalogue& the_catalogue() {
 }  // namespace
 
 std::vector<algorithm_header> known_algorithms() { return the_catalogue().headers(); }
+
+void add_algorithms(std::string const& directory) { the_catalogue().add_directory(directory); }
 
 std::shared_ptr<algorithm const> find_algorithm(std::string const& name) { return the_catalogue().find(name); }
 

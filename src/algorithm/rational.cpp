@@ -42,14 +42,21 @@ rational quotient(wide num, wide den) {
   return {n, d};
 }
 
+/// What a message quotes of a text that may be long.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  return text.size() > longest ? fmt::format("'{}…'", text.substr(0, longest)) : fmt::format("'{}'", text);
+}
+
 std::int64_t parse_integer(std::string_view digits, std::string_view whole) {
   std::int64_t value = 0;
   auto const [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem == std::errc::result_out_of_range || value == std::numeric_limits<std::int64_t>::min())
-    throw error(status::invalid_argument, fmt::format("the number '{}' is too large: it must be below 2^63", whole));
+    throw error(status::invalid_argument,
+                fmt::format("the number {} is too large: it must be below 2^63", quoted(whole)));
   if (problem != std::errc() || end != digits.data() + digits.size())
     throw error(status::invalid_argument,
-                fmt::format("'{}' is not a number: an integer or a fraction such as -1/8 is expected", whole));
+                fmt::format("{} is not a number: an integer or a fraction such as -1/8 is expected", quoted(whole)));
   return value;
 }
 
@@ -75,7 +82,7 @@ rational parse_rational(std::string_view text) {
   if (slash == std::string_view::npos) return parse_integer(text, text);
   std::string_view const denominator = text.substr(slash + 1);
   if (!denominator.empty() && denominator.front() == '-')
-    throw error(status::invalid_argument, fmt::format("the fraction '{}' has its sign in the denominator", text));
+    throw error(status::invalid_argument, fmt::format("the fraction {} has its sign in the denominator", quoted(text)));
   return {parse_integer(text.substr(0, slash), text), parse_integer(denominator, text)};
 }
 

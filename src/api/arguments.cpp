@@ -9,6 +9,7 @@
 
 #include "codelets/cpu/kernel_set.hpp"
 #include "src/algorithm/algorithm.hpp"
+#include "src/api/environment.hpp"
 
 namespace heptad {
 namespace {
@@ -99,6 +100,7 @@ void check_problem(problem const& shape, std::int64_t element_bytes) {
 
 void check_options(options const& wishes, element_type type) {
   if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));
+  static_cast<void>(process_environment());  // HEPTAD_ALGORITHMS may name what is asked for
   if (wishes.algorithm != "auto" && find_algorithm(wishes.algorithm) == nullptr)
     reject(
         fmt::format("algorithm = '{}' must be auto, a name or a shape that `heptad info` lists, names joined by '*', "

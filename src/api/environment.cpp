@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "codelets/cpu/kernel_set.hpp"
+#include "src/algorithm/algorithm.hpp"
 
 namespace heptad {
 namespace {
@@ -101,15 +102,18 @@ environment parse_environment(std::function<char const*(char const*)> const& get
   read("HEPTAD_MAX_WORKSPACE", parse_bytes, result.defaults.max_workspace);
   read("HEPTAD_KERNEL", parse_kernel, result.defaults.kernel);
   read("HEPTAD_VERBOSE", parse_switch, result.verbose);
-  read(
-      "HEPTAD_TRACE", [](char const*, char const* file) { return std::string(file); }, result.trace);
+  auto const path = [](char const*, char const* value) { return std::string(value); };
+  read("HEPTAD_ALGORITHMS", path, result.algorithms);
+  read("HEPTAD_TRACE", path, result.trace);
   return result;
 }
 
 environment const& process_environment() {
   static std::variant<environment, error> const parsed = []() -> std::variant<environment, error> {
     try {
-      return parse_environment([](char const* name) { return std::getenv(name); });
+      environment result = parse_environment([](char const* name) { return std::getenv(name); });
+      if (!result.algorithms.empty()) add_algorithms(result.algorithms);
+      return result;
     } catch (error const& wrong) {
       return wrong;
     }

@@ -13,16 +13,18 @@
 namespace heptad {
 
 struct environment {
-  int threads = 0;       ///< HEPTAD_NUM_THREADS; 0: as many as the process may use
-  options defaults;      ///< HEPTAD_SCHEDULER, _MAX_LEVELS, _FORCE_LEVELS, _MAX_ERROR, _MAX_WORKSPACE, _KERNEL
-  bool verbose = false;  ///< HEPTAD_VERBOSE: one line on stderr for every call
-  std::string trace;     ///< HEPTAD_TRACE: file for the trace of the latest call
+  int threads = 0;         ///< HEPTAD_NUM_THREADS; 0: as many as the process may use
+  options defaults;        ///< HEPTAD_SCHEDULER, _MAX_LEVELS, _FORCE_LEVELS, _MAX_ERROR, _MAX_WORKSPACE, _KERNEL
+  bool verbose = false;    ///< HEPTAD_VERBOSE: one line on stderr for every call
+  std::string algorithms;  ///< HEPTAD_ALGORITHMS: directory of algorithm files, known from the first call on
+  std::string trace;       ///< HEPTAD_TRACE: file for the trace of the latest call
 };
 
 /// Pure. `get` gives the value of a variable, or null. Throws error{invalid_argument} that names variable and value.
 environment parse_environment(std::function<char const*(char const*)> const& get);
 
-/// That of the process, parsed at the first call. Throws as parse_environment, every time.
+/// That of the process, parsed at the first call, when HEPTAD_ALGORITHMS is read, too. Throws as parse_environment, and
+/// when a file there is wrong, every time.
 environment const& process_environment();
 
 /// Fields of `wishes` that are untouched take the value they have in `defaults`.

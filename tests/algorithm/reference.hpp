@@ -34,6 +34,42 @@ inline integer_matrix product(integer_matrix const& A, integer_matrix const& B) 
   return C;
 }
 
+/// In the integers modulo a prime, where fractions are integers too: the inverse of a is a^(prime − 2).
+constexpr std::int64_t prime = 1'000'003;
+
+inline std::int64_t modulo_prime(rational const& x) {
+  std::int64_t inverse = 1, power = (x.den() % prime + prime) % prime;
+  for (std::int64_t e = prime - 2; e > 0; e /= 2, power = power * power % prime)
+    if (e % 2 == 1) inverse = inverse * power % prime;
+  return x.num() % prime * inverse % prime;
+}
+
+/// Whether U, V and W multiply random matrices of such numbers. Coefficients may be fractions.
+inline void require_multiplies_modulo_a_prime(algorithm const& x) {
+  std::mt19937_64 random(21);
+  auto const numbers = [&random](int count) {
+    std::vector<std::int64_t> list(count);
+    for (auto& value : list) value = static_cast<std::int64_t>(random() % prime);
+    return list;
+  };
+  for (int trial = 0; trial < 20; ++trial) {
+    auto const A = numbers(x.m * x.k), B = numbers(x.k * x.n);
+    std::vector<std::int64_t> C(x.m * x.n, 0), M(x.rank());
+    for (int r = 0; r < x.rank(); ++r) {
+      std::int64_t left = 0, right = 0;
+      for (int i = 0; i < x.m * x.k; ++i) left = (left + modulo_prime(x.U(i, r)) * A[i]) % prime;
+      for (int j = 0; j < x.k * x.n; ++j) right = (right + modulo_prime(x.V(j, r)) * B[j]) % prime;
+      for (int p = 0; p < x.m * x.n; ++p) C[p] = (C[p] + left * right % prime * modulo_prime(x.W(p, r))) % prime;
+    }
+    for (int i = 0; i < x.m; ++i)
+      for (int l = 0; l < x.n; ++l) {
+        std::int64_t sum = 0;
+        for (int j = 0; j < x.k; ++j) sum = (sum + A[i * x.k + j] * B[j * x.n + l]) % prime;
+        REQUIRE((C[i * x.n + l] - sum) % prime == 0);
+      }
+  }
+}
+
 /// Coefficients must be integers.
 inline integer_matrix product_by(algorithm const& x, integer_matrix const& A, integer_matrix const& B) {
   integer_matrix C{x.m, x.n, std::vector<std::int64_t>(x.m * x.n)};

@@ -178,6 +178,82 @@ TEST_CASE("explain prints the plan, writes the graph and runs it dry") {
   CHECK(read_text(here / "g.dot").starts_with("digraph"));
 }
 
+TEST_CASE("search writes an algorithm that verifies, with how to find it again, and goes on from its state") {
+  folder const here;
+  std::string const again =
+      "search 2 3 2 --rank 11 --seconds 1000000 --moves 50000000 --seed 3 --resume s.json -o f.txt";
+  auto const found = heptad_run(here, again);
+  INFO(found.err);
+  REQUIRE(found.code == 0);
+  CHECK(found.out.find("f.txt: <2,3,2;11>") != std::string::npos);
+  CHECK(read_text(here / "f.txt").find("source heptad search 2 3 2 --rank 11 --objective rank --seed 3") !=
+        std::string::npos);
+  auto const verified = json_of(heptad_run(here, "verify f.txt --json"));
+  CHECK((verified[0]["passed"] == true && verified[0]["rank"] == 11 && verified[0]["name"] == "found232"));
+  CHECK(json_of(heptad_run(here, again + " --json"))["source"].get<std::string>().find("(run 2, ") !=
+        std::string::npos);
+  auto const missed = heptad_run(here, "search 2 2 2 --rank 6 --seconds 1000000 --moves 200000");
+  CHECK(missed.code == 1);
+  CHECK(missed.err.find("rank 6 was not reached: the lowest is") != std::string::npos);
+  std::ofstream(here / "s.json") << "{}";
+  CHECK(heptad_run(here, again).err.find("s.json: the state of the search cannot be read") != std::string::npos);
+}
+
+TEST_CASE("search for a predicted time uses the model of this machine") {
+  folder const here;
+  auto const json = json_of(heptad_run(
+      here,
+      "search 2 2 3 --rank 11 --seconds 1000000 --moves 3000000 --objective predicted-time --problem 960,960,960 "
+      "--json"));
+  CHECK(json["rank"] == 11);
+  CHECK(json["additions"].get<int>() < 40);
+}
+
+TEST_CASE("verify says what holds of each file, and which equation fails") {
+  folder const here;
+  std::string good = read_text(HEPTAD_ALGORITHMS_DIR "/winograd.txt");
+  std::ofstream(here / "good.txt") << good;
+  good[good.find("\nU\n") + 4] = '2';
+  std::ofstream(here / "bad.txt") << good;
+  auto const one = heptad_run(here, "verify good.txt");
+  CHECK(one.code == 0);
+  CHECK(one.out.find("PASS  good.txt: winograd <2,2,2;7>, 42 nonzeros, 15 additions (24 without program), stability "
+                     "factor 18") != std::string::npos);
+  auto const both = heptad_run(here, "verify bad.txt good.txt missing.txt");
+  CHECK(both.code == 1);
+  CHECK(both.out.find("FAIL  bad.txt: algorithm winograd: the Brent equation (i,i',j,j',p,p')") != std::string::npos);
+  CHECK(both.out.find("PASS  good.txt") != std::string::npos);
+  CHECK(both.out.find("FAIL  missing.txt: No such file") != std::string::npos);
+  CHECK(both.err == "heptad: 2 of 3 files failed\n");
+}
+
+TEST_CASE("algorithms of the user's are used by path, and by name from HEPTAD_ALGORITHMS") {
+  folder const here;
+  fs::create_directories(here / "mine");
+  std::string text = read_text(HEPTAD_ALGORITHMS_DIR "/huang323.txt");
+  text.replace(text.find("huang323"), 8, "mine323");
+  std::ofstream(here / "mine/mine.txt") << text;
+  write_random<double>(here / "A.npy", 60, 60, false);
+  std::string const gemm = "gemm A.npy A.npy -o C.npy --check --json --algorithm ";
+  for (auto const& [name, variables, is] :
+       std::vector<std::array<std::string, 3>>{{"mine/mine.txt", "", "mine323"},
+                                               {"mine233", "HEPTAD_ALGORITHMS=mine", "mine233"},
+                                               {"3x2x4", "", "sparse324"},
+                                               {"'<3,3,3;23>'", "", "sparse333"},
+                                               {"3x4x5", "", "sparse345"}}) {
+    INFO(name);
+    auto const json = json_of(heptad_run(here, gemm + name, "HEPTAD_FORCE_LEVELS=1 " + variables));
+    CHECK(json["check"]["passed"] == true);
+    CHECK(json.dump().find(is) != std::string::npos);
+  }
+  text[text.find("\nU\n") + 4] = '1';
+  std::ofstream(here / "mine/wrong.txt") << text;
+  auto const refused = heptad_run(here, gemm + "auto", "HEPTAD_ALGORITHMS=mine");
+  CHECK(refused.code == 1);
+  CHECK(is_one_line(refused.err));
+  CHECK(refused.err.find("mine/wrong.txt: algorithm mine323: the Brent equation") != std::string::npos);
+}
+
 TEST_CASE("info lists kernel sets and algorithms") {
   folder const here;
   auto const json = json_of(heptad_run(here, "info --json"));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulated annealing over the schemes of one rank with coefficients −1, 0 and 1: flips of terms that share a factor up
+// to sign, and changes of basis (row p of A and of C, column of A with row of B, or column of B and of C: what is added
+// in one is taken off in the other), both over the integers, so that every scheme on the way is exact.
+#pragma once
+
+#include "src/search/flip_walk.hpp"
+#include "src/search/scheme.hpp"
+
+namespace heptad::search {
+
+enum class aim {
+  sparse,  // few coefficients other than zero
+  stable,  // a small product of the stability factors of the three rotations
+};
+
+/// Lower is better.
+double energy(ternary_scheme const& x, aim what);
+
+struct annealed {
+  ternary_scheme scheme;  // the best one met
+  double energy = 0;
+};
+
+/// One round of so many moves that cools down, from x.
+annealed anneal(ternary_scheme x, aim what, std::int64_t moves, generator& random);
+
+}  // namespace heptad::search

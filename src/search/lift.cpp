@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/search/lift.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <heptad/heptad.hpp>
+
+#include "src/search/linear_system.hpp"
+
+namespace heptad::search {
+namespace {
+
+bool has(binary_scheme const& x, int factor, int term, int block) {
+  return (x.factors[factor][term] >> block & 1) != 0;
+}
+
+/// Calls f(a, b, c) for every Brent equation.
+template <typename F>
+void for_each_equation(shape const& s, F f) {
+  for (int a = 0; a < s.blocks(0); ++a)
+    for (int b = 0; b < s.blocks(1); ++b)
+      for (int c = 0; c < s.blocks(2); ++c) f(a, b, c);
+}
+
+/// numbers[factor][term * blocks + block]
+using numbers = std::array<std::vector<std::int64_t>, 3>;
+
+numbers numbers_of(binary_scheme const& x) {
+  numbers result;
+  for (int f = 0; f < 3; ++f)
+    for (int r = 0; r < x.rank(); ++r)
+      for (int i = 0; i < x.shape.blocks(f); ++i) result[f].push_back(has(x, f, r, i) ? 1 : 0);
+  return result;
+}
+
+template <typename Number>
+algorithm to_algorithm(shape const& s, int rank, std::array<std::vector<Number>, 3> const& value) {
+  algorithm x;
+  x.m = s.m;
+  x.k = s.k;
+  x.n = s.n;
+  std::array<coefficient_matrix*, 3> const matrices{&x.U, &x.V, &x.W};
+  for (int f = 0; f < 3; ++f) {
+    *matrices[f] = {s.blocks(f), rank, std::vector<rational>(value[f].size())};
+    for (int r = 0; r < rank; ++r)
+      for (int i = 0; i < s.blocks(f); ++i) (*matrices[f])(i, r) = value[f][r * s.blocks(f) + i];
+  }
+  set_plain_programs(x);
+  return x;
+}
+
+bool verifies(algorithm const& x) {
+  try {
+    verify(x);
+    return true;
+  } catch (error const&) {
+    return false;
+  }
+}
+
+/// numerator / denominator = value modulo 2^s, both at most `largest`, the denominator odd; by continued fractions.
+std::optional<rational> small_fraction(std::int64_t value, std::int64_t modulus, std::int64_t largest) {
+  std::int64_t r0 = modulus, r1 = (value % modulus + modulus) % modulus, t0 = 0, t1 = 1;
+  while (r1 > largest) {
+    std::int64_t const q = r0 / r1;
+    r0 = std::exchange(r1, r0 - q * r1);
+    t0 = std::exchange(t1, t0 - q * t1);
+  }
+  if (t1 == 0 || std::abs(t1) > largest || t1 % 2 == 0) return std::nullopt;
+  return t1 < 0 ? rational(-r1, -t1) : rational(r1, t1);
+}
+
+/// Exact numbers for a solution modulo `modulus`, where all of them are small.
+std::optional<algorithm> reconstruct(shape const& s, int rank, numbers const& value, std::int64_t modulus) {
+  for (std::int64_t const largest : {1, 2, 4, 8, 16}) {
+    if (2 * largest * largest >= modulus) return std::nullopt;
+    std::array<std::vector<rational>, 3> exact;
+    bool small = true;
+    for (int f = 0; f < 3 && small; ++f)
+      for (std::int64_t const v : value[f]) {
+        auto const fraction = small_fraction(v, modulus, largest);
+        small = fraction.has_value();
+        if (!small) break;
+        exact[f].push_back(*fraction);
+      }
+    if (!small) continue;
+    algorithm x = to_algorithm(s, rank, exact);
+    if (verifies(x)) return x;
+  }
+  return std::nullopt;
+}
+
+/// Adds 2^s times a solution of the linear system that takes `value` from 2^s to 2^(s+1); false where there is none.
+bool lift_once(binary_scheme const& x, numbers& value, std::int64_t modulus) {
+  // Coefficients that are odd come first: those that are zero so far stay so where they can.
+  std::array<std::vector<int>, 3> unknown;
+  int unknowns = 0;
+  for (bool const odd : {true, false})
+    for (int f = 0; f < 3; ++f) {
+      unknown[f].resize(value[f].size());
+      for (std::size_t e = 0; e < value[f].size(); ++e)
+        if ((value[f][e] % 2 != 0) == odd) unknown[f][e] = unknowns++;
+    }
+  linear_system system(unknowns);
+  shape const& s = x.shape;
+  for_each_equation(s, [&](int a, int b, int c) {
+    system.add_equation();
+    std::int64_t sum = s.is_term(a, b, c) ? 1 : 0;  // modulo 2 · modulus: all numbers are below it, which is small
+    for (int r = 0; r < x.rank(); ++r) {
+      std::array<int, 3> const at{r * s.blocks(0) + a, r * s.blocks(1) + b, r * s.blocks(2) + c};
+      std::int64_t const u = value[0][at[0]], v = value[1][at[1]], w = value[2][at[2]];
+      sum = (sum - u * v % (2 * modulus) * w) % (2 * modulus);
+      if (v % 2 != 0 && w % 2 != 0) system.flip_unknown(unknown[0][at[0]]);
+      if (u % 2 != 0 && w % 2 != 0) system.flip_unknown(unknown[1][at[1]]);
+      if (u % 2 != 0 && v % 2 != 0) system.flip_unknown(unknown[2][at[2]]);
+    }
+    if (sum / modulus % 2 != 0) system.flip_right_side();
+  });
+  auto const solution = system.solve();
+  if (!solution) return false;
+  for (int f = 0; f < 3; ++f)
+    for (std::size_t e = 0; e < value[f].size(); ++e)
+      if ((*solution)[unknown[f][e]]) value[f][e] += modulus;
+  return true;
+}
+
+}  // namespace
+
+std::optional<ternary_scheme> lift_signs(binary_scheme const& x) {
+  shape const& s = x.shape;
+  std::array<std::vector<int>, 3> unknown;  // the sign bit of a coefficient; −1: the coefficient is 0
+  int unknowns = 0;
+  for (int f = 0; f < 3; ++f)
+    for (int r = 0; r < x.rank(); ++r)
+      for (int i = 0; i < s.blocks(f); ++i) unknown[f].push_back(has(x, f, r, i) ? unknowns++ : -1);
+  linear_system system(unknowns);
+  bool possible = true;
+  // A product of signs is 1 − 2 (sum of bits) modulo 4, so that count − 2 Σ bits = 0 or 1 modulo 4.
+  for_each_equation(s, [&](int a, int b, int c) {
+    int count = 0;
+    for (int r = 0; r < x.rank(); ++r) {
+      if (!has(x, 0, r, a) || !has(x, 1, r, b) || !has(x, 2, r, c)) continue;
+      if (count++ == 0) system.add_equation();
+      system.flip_unknown(unknown[0][r * s.blocks(0) + a]);
+      system.flip_unknown(unknown[1][r * s.blocks(1) + b]);
+      system.flip_unknown(unknown[2][r * s.blocks(2) + c]);
+    }
+    int const excess = count - (s.is_term(a, b, c) ? 1 : 0);
+    possible = possible && excess % 2 == 0;
+    if (count > 0 && excess / 2 % 2 != 0) system.flip_right_side();
+  });
+  if (!possible) return std::nullopt;
+  auto const negative = system.solve();
+  if (!negative) return std::nullopt;
+
+  ternary_scheme result{s, {}};
+  for (int f = 0; f < 3; ++f)
+    for (int r = 0; r < x.rank(); ++r) {
+      ternary vector;
+      for (int i = 0; i < s.blocks(f); ++i) {
+        int const e = unknown[f][r * s.blocks(f) + i];
+        if (e >= 0) ((*negative)[e] ? vector.minus : vector.plus) |= bits{1} << i;
+      }
+      result.factors[f].push_back(vector);
+    }
+  if (!verifies(to_algorithm(result))) return std::nullopt;
+  return result;
+}
+
+std::optional<algorithm> hensel_lift(binary_scheme const& x) {
+  constexpr int most_steps = 10;
+  numbers value = numbers_of(x);
+  std::int64_t modulus = 2;
+  for (int step = 0; step < most_steps; ++step, modulus *= 2) {
+    if (!lift_once(x, value, modulus)) return std::nullopt;
+    if (auto exact = reconstruct(x.shape, x.rank(), value, 2 * modulus)) return exact;
+  }
+  return std::nullopt;
+}
+
+std::optional<ternary_scheme> to_ternary(algorithm const& x) {
+  ternary_scheme result{{x.m, x.k, x.n}, {}};
+  std::array<coefficient_matrix const*, 3> const matrices{&x.U, &x.V, &x.W};
+  for (int f = 0; f < 3; ++f)
+    for (int r = 0; r < x.rank(); ++r) {
+      ternary vector;
+      for (int i = 0; i < matrices[f]->rows; ++i) {
+        rational const& value = (*matrices[f])(i, r);
+        if (value == rational(1)) vector.plus |= bits{1} << i;
+        else if (value == rational(-1)) vector.minus |= bits{1} << i;
+        else if (!value.is_zero()) return std::nullopt;
+      }
+      result.factors[f].push_back(vector);
+    }
+  return result;
+}
+
+algorithm to_algorithm(ternary_scheme const& x) {
+  std::array<std::vector<std::int64_t>, 3> value;
+  for (int f = 0; f < 3; ++f)
+    for (ternary const& vector : x.factors[f])
+      for (int i = 0; i < x.shape.blocks(f); ++i)
+        value[f].push_back(static_cast<int>(vector.plus >> i & 1) - static_cast<int>(vector.minus >> i & 1));
+  return to_algorithm(x.shape, x.rank(), value);
+}
+
+}  // namespace heptad::search

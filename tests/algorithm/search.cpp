@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The search: what it finds multiplies matrices, and it finds the same again. No test depends on the clock: the limit
+// is on moves, and the one on seconds is never reached.
+#include "src/search/search.hpp"
+
+#include <catch2/catch.hpp>
+#include <heptad/heptad.hpp>
+#include <nlohmann/json.hpp>
+
+#include "src/search/anneal.hpp"
+#include "src/search/flip_walk.hpp"
+#include "src/search/lift.hpp"
+#include "src/search/linear_system.hpp"
+#include "tests/algorithm/reference.hpp"
+
+using namespace heptad;
+using namespace heptad::search;
+
+namespace {
+
+settings moves_only(search::shape what, std::int64_t moves) {
+  settings how;
+  how.what = what;
+  how.seconds = 1e9;
+  how.most_moves = moves;
+  return how;
+}
+
+knowledge quietly(settings const& how, std::optional<knowledge> from = std::nullopt) {
+  return search::run(
+      how, [](progress const&) {}, std::move(from));
+}
+
+/// Multiplies random matrices of bits with the scheme.
+bool multiplies_bits(binary_scheme const& x) {
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    bits const A = random(), B = random();
+    bits C = 0, sum = 0;
+    for (int i = 0; i < x.shape.m; ++i)
+      for (int j = 0; j < x.shape.k; ++j)
+        for (int l = 0; l < x.shape.n; ++l)
+          C ^= (A >> (i * x.shape.k + j) & B >> (j * x.shape.n + l) & 1) << (i * x.shape.n + l);
+    for (int r = 0; r < x.rank(); ++r)
+      if (std::popcount(A & x.factors[0][r]) % 2 == 1 && std::popcount(B & x.factors[1][r]) % 2 == 1)
+        sum ^= x.factors[2][r];
+    if (sum != C) return false;
+  }
+  return true;
+}
+
+binary_scheme strassen_as_bits() {
+  auto const x = find_algorithm("strassen");
+  binary_scheme y{{2, 2, 2}, {}};
+  coefficient_matrix const* const matrices[] = {&x->U, &x->V, &x->W};
+  for (int f = 0; f < 3; ++f)
+    for (int r = 0; r < 7; ++r) {
+      y.factors[f].push_back(0);
+      for (int i = 0; i < 4; ++i)
+        if (!(*matrices[f])(i, r).is_zero()) y.factors[f][r] |= bits{1} << i;
+    }
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("a search finds <3,2,3;15>, and what it finds multiplies") {
+  settings how = moves_only({3, 2, 3}, 50'000'000);
+  how.rank = 15;
+  knowledge const known = quietly(how);
+  REQUIRE(known.best);
+  CHECK(known.best->rank() == 15);
+  CHECK(multiplies_bits(known.lowest));
+  heptad::test::require_multiplies_modulo_a_prime(*known.best);
+}
+
+TEST_CASE("two threads find Strassen's rank as well") {
+  settings how = moves_only({2, 2, 2}, 50'000'000);
+  how.rank = 7;
+  how.threads = 2;
+  knowledge const known = quietly(how);
+  REQUIRE(known.best);
+  CHECK(known.best->rank() == 7);
+  heptad::test::require_multiplies_modulo_a_prime(*known.best);
+}
+
+TEST_CASE("with one thread and a limit on moves a search finds the same again, and with another seed another") {
+  settings how = moves_only({2, 3, 2}, 2'000'000);
+  how.aim = objective::additions;
+  std::string const first = to_text(quietly(how));
+  CHECK(to_text(quietly(how)) == first);
+  how.seed = 2;
+  CHECK(to_text(quietly(how)) != first);
+}
+
+TEST_CASE("the objective is what gets better") {
+  settings how = moves_only({2, 2, 3}, 2'000'000);
+  how.rank = 11;
+  how.aim = objective::stability;
+  knowledge const stable = quietly(how);
+  how.aim = objective::predicted_time;
+  how.predicted_seconds = [](algorithm const& x) { return 1e3 - nonzeros(x); };  // the more the better
+  knowledge const dense = quietly(how);
+  REQUIRE((stable.best && dense.best));
+  how.aim = objective::stability;
+  CHECK(value_of(*stable.best, how) <= 12 * 12 * 13);  // as the file sparse223 has
+  CHECK(nonzeros(*dense.best) > nonzeros(*stable.best));
+}
+
+TEST_CASE("a search goes on from what an earlier one knew") {
+  settings how = moves_only({3, 3, 3}, 200'000);
+  knowledge const first = quietly(how);
+  knowledge const again = quietly(how, from_text(to_text(first), how.what));
+  CHECK(again.lowest.rank() <= first.lowest.rank());
+  CHECK(again.moves > first.moves);
+  CHECK(again.runs == first.runs + 1);
+}
+
+TEST_CASE("a search from an algorithm keeps its rank and makes it better") {
+  settings how = moves_only({3, 2, 3}, 3'000'000);
+  how.rank = 15;
+  how.aim = objective::additions;
+  knowledge const known = quietly(how, knowledge_of(*find_algorithm("huang323")));
+  REQUIRE(known.best);
+  CHECK(known.best->rank() == 15);
+  CHECK(all_additions(*known.best) < all_additions(*find_algorithm("huang323")));
+  heptad::test::require_multiplies_modulo_a_prime(*known.best);
+  algorithm halves = *find_algorithm("strassen");
+  halves.U(0, 0) = rational(1, 2);
+  CHECK_THROWS_WITH(knowledge_of(halves), Catch::Contains("has the coefficient 1/2"));
+}
+
+TEST_CASE("the state of a search is not believed") {
+  search::shape const what{2, 2, 2};
+  settings how = moves_only(what, 2'000'000);
+  how.rank = 7;
+  std::string const good = to_text(quietly(how));
+  CHECK(to_text(from_text(good, what)) == good);
+  CHECK_THROWS_WITH(from_text(good, {2, 2, 3}), Catch::Contains("is for <2,2,2>, not <2,2,3>"));
+  for (char const* text : {"", "{", "[]", "{}", "null", "{\"m\":2,\"k\":2,\"n\":2}"})
+    CHECK_THROWS_WITH(from_text(text, what), Catch::Contains("the state of the search"));
+  auto broken = nlohmann::json::parse(good);
+  broken["lowest"][0][0] = broken["lowest"][0][0].get<bits>() ^ 1;
+  CHECK_THROWS_WITH(from_text(broken.dump(), what), Catch::Contains("Brent equations over GF(2)"));
+  broken = nlohmann::json::parse(good);
+  broken["lowest"][1].erase(0);
+  CHECK_THROWS_AS(from_text(broken.dump(), what), error);
+  broken = nlohmann::json::parse(good);
+  broken["lowest"][2][0] = -1;
+  CHECK_THROWS_AS(from_text(broken.dump(), what), error);
+  broken = nlohmann::json::parse(good);
+  std::string best = broken["best"];
+  best[best.find("\nU\n") + 4] = '7';
+  broken["best"] = best;
+  CHECK_THROWS_WITH(from_text(broken.dump(), what), Catch::Contains("Brent equation"));
+}
+
+TEST_CASE("settings out of range are refused") {
+  auto const refused = [](auto change, char const* message) {
+    settings how = moves_only({2, 2, 2}, 1000);
+    change(how);
+    CHECK_THROWS_WITH(quietly(how), Catch::Contains(message));
+  };
+  refused([](settings& s) { s.what.m = 0; }, "m = 0");
+  refused([](settings& s) { s.what = {9, 9, 1}; }, "81 blocks, more than 64");
+  refused([](settings& s) { s.rank = 0; }, "rank = 0");
+  refused([](settings& s) { s.threads = 0; }, "threads = 0");
+  refused([](settings& s) { s.seconds = 0; }, "seconds = 0");
+  refused([](settings& s) { s.most_moves = -1; }, "moves = -1");
+  refused([](settings& s) { s.aim = objective::predicted_time; }, "no model");
+}
+
+TEST_CASE("flips and plus transitions keep the product over GF(2)") {
+  generator random(5);
+  flip_walk walk(classical_scheme({3, 2, 3}), random);
+  REQUIRE(multiplies_bits(walk.scheme()));
+  for (int i = 0; i < 2000; ++i) {
+    if (i % 100 == 99) walk.plus();
+    walk.flip();
+    if (i % 10 == 0) REQUIRE(multiplies_bits(walk.scheme()));
+    CHECK(holds(walk.scheme()));
+  }
+  binary_scheme broken = walk.scheme();
+  broken.factors[0][0] ^= 1;
+  CHECK_FALSE(holds(broken));
+}
+
+TEST_CASE("signs and Hensel lifting give back an algorithm over the integers") {
+  auto const with_signs = lift_signs(strassen_as_bits());
+  REQUIRE(with_signs);
+  heptad::test::require_multiplies(to_algorithm(*with_signs));
+  auto const lifted = hensel_lift(strassen_as_bits());
+  REQUIRE(lifted);
+  heptad::test::require_multiplies_modulo_a_prime(*lifted);
+  binary_scheme broken = strassen_as_bits();
+  broken.factors[2][3] ^= 2;
+  CHECK_FALSE(lift_signs(broken));
+  CHECK_FALSE(hensel_lift(broken));
+}
+
+TEST_CASE("annealing keeps the product and lowers the energy") {
+  generator random(7);
+  for (aim const what : {aim::sparse, aim::stable}) {
+    auto const start = to_ternary(*find_algorithm("huang323"));
+    REQUIRE(start);
+    annealed const best = anneal(*start, what, 200'000, random);
+    CHECK(best.energy < energy(*start, what));
+    CHECK(best.energy == Approx(energy(best.scheme, what)));
+    heptad::test::require_multiplies(to_algorithm(best.scheme));
+  }
+}
+
+TEST_CASE("linear systems over GF(2) are solved, or known to have no solution") {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 100; ++trial) {
+    int const unknowns = 1 + static_cast<int>(random() % 150), equations = static_cast<int>(random() % 170);
+    std::vector<bool> hidden(unknowns);
+    for (auto&& x : hidden) x = random() % 2 != 0;
+    std::vector<std::vector<int>> terms(equations);
+    std::vector<bool> right(equations);
+    linear_system system(unknowns), impossible(unknowns);
+    for (int e = 0; e < equations; ++e) {
+      for (auto* s : {&system, &impossible}) s->add_equation();
+      for (int i = 0; i < unknowns; ++i)
+        if (random() % 4 == 0) {
+          terms[e].push_back(i);
+          right[e] = right[e] != hidden[i];
+          for (auto* s : {&system, &impossible}) s->flip_unknown(i);
+        }
+      if (right[e])
+        for (auto* s : {&system, &impossible}) s->flip_right_side();
+    }
+    auto const solution = system.solve();
+    REQUIRE(solution);
+    for (int e = 0; e < equations; ++e) {
+      bool sum = false;
+      for (int const i : terms[e]) sum = sum != (*solution)[i];
+      CHECK(sum == right[e]);
+    }
+    if (equations == 0) continue;
+    // The same equation once more, with the other right side.
+    impossible.add_equation();
+    for (int const i : terms[0]) impossible.flip_unknown(i);
+    if (!right[0]) impossible.flip_right_side();
+    CHECK_FALSE(impossible.solve());
+  }
+}

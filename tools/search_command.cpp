@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// heptad search M K N: finds algorithms <M,K,N;R> and writes the best one as a file.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <heptad/heptad.hpp>
+
+#include "src/api/context.hpp"
+#include "src/plan/planner.hpp"
+#include "src/search/search.hpp"
+#include "tools/commands.hpp"
+
+namespace heptad::tools {
+namespace {
+
+using search::objective;
+
+std::map<std::string, objective> const objectives{{"rank", objective::rank},
+                                                  {"additions", objective::additions},
+                                                  {"stability", objective::stability},
+                                                  {"predicted-time", objective::predicted_time}};
+
+struct search_arguments {
+  search::settings how;
+  int rank = 0;
+  std::string objective = "rank";
+  std::array<std::int64_t, 3> problem{4096, 4096, 4096};  // m, n, k
+  std::string name, output, from, state;
+  bool json = false;
+};
+
+std::string describe(algorithm const& x) {
+  return fmt::format("<{},{},{};{}>, {} nonzeros, {} additions, stability {:g}", x.m, x.k, x.n, x.rank(), nonzeros(x),
+                     all_additions(x), stability_factor(x));
+}
+
+std::string describe(search::progress const& now) {
+  auto const& [lowest, best, moves, walks, runs] = now.so_far;
+  std::string text = fmt::format("{:.0f} s: rank {} over GF(2), {:.1f} million moves a second, {} walks", now.seconds,
+                                 lowest.rank(), static_cast<double>(now.moves_now) / 1e6 / now.seconds, walks);
+  if (best) text += "; best " + describe(*best);
+  return text;
+}
+
+/// A terminal keeps one line; a log gets a new one.
+void show(std::string const& text, bool last) {
+  bool const terminal = isatty(STDERR_FILENO) != 0;
+  fmt::print(stderr, "{}{:<110}{}", terminal ? "\r" : "", text, terminal && !last ? "" : "\n");
+  std::fflush(stderr);
+}
+
+/// All of it or nothing: a file that is there already stays until the new one is complete.
+void write(std::string const& path, std::string const& text) {
+  std::string const part = path + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code problem;
+  if (file) std::filesystem::rename(part, path, problem);
+  if (!file || problem) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
+}
+
+/// From the state of an earlier search, or from an algorithm.
+std::optional<search::knowledge> read_start(search_arguments const& given) {
+  if (given.state.empty() || !std::filesystem::exists(given.state)) {
+    if (given.from.empty()) return std::nullopt;
+    auto const x = find_algorithm(given.from);
+    if (!x) throw error(status::invalid_argument, fmt::format("--from {}: there is no such algorithm", given.from));
+    return search::knowledge_of(*x);
+  }
+  std::ifstream file(given.state, std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    return search::from_text(text, given.how.what);
+  } catch (error const& e) {
+    throw error(e.code(), fmt::format("{}: {}", given.state, e.what()));
+  }
+}
+
+/// How to find it again.
+std::string provenance(search_arguments const& given, search::knowledge const& known) {
+  search::shape const& s = given.how.what;
+  std::string text = fmt::format("heptad search {} {} {}", s.m, s.k, s.n);
+  if (given.rank > 0) text += fmt::format(" --rank {}", given.rank);
+  text += fmt::format(" --objective {} --seed {} --seconds {}", given.objective, given.how.seed, given.how.seconds);
+  if (given.how.most_moves > 0) text += fmt::format(" --moves {}", given.how.most_moves);
+  if (!given.from.empty()) text += fmt::format(" --from {}", given.from);
+  if (given.how.threads > 1) text += fmt::format(" --threads {}", given.how.threads);
+  std::string const start =
+      given.from.empty() ? "" : fmt::format("; started from: {}", find_algorithm(given.from)->source);
+  std::time_t const now = std::time(nullptr);
+  return fmt::format("{} (run {}, {} moves), Heptad {}, {:%Y-%m-%d}: flip graph over GF(2), lifted{}{}", text,
+                     known.runs, known.moves, version(), fmt::gmtime(now),
+                     given.how.aim == search::objective::rank ? "" : ", annealed", start);
+}
+
+/// Of one level of the algorithm, of the kind that suits it, in the planner's model of this machine.
+double predicted_seconds(algorithm const& x, problem const& shape) {
+  context& here = default_context();
+  double least = std::numeric_limits<double>::infinity();
+  for (level_kind const kind : {level_kind::explicit_passes, level_kind::fused})
+    for (bool const product_buffer : {false, true}) {
+      plan p;
+      p.shape = shape;
+      p.levels.push_back({x.name, kind, std::make_shared<algorithm const>(x)});
+      p.product_buffer = product_buffer;
+      p.workers = here.threads();
+      p.strips = p.workers;
+      complete_plan(p, here.state().machine());
+      least = std::min(least, p.seconds);
+    }
+  return least;
+}
+
+/// Writes the best algorithm, checked once more, or fails where the rank was not reached.
+void finish(search_arguments const& given, search::knowledge const& known) {
+  search::shape const& s = given.how.what;
+  bool const reached = known.best && (given.rank == 0 || known.best->rank() <= given.rank);
+  if (known.best) {
+    algorithm best = *known.best;
+    best.name = given.name.empty() ? fmt::format("found{}{}{}", s.m, s.k, s.n) : given.name;
+    best.source = provenance(given, known);
+    verify(best);
+    std::string const text = "# SPDX-License-Identifier: BSD-3-Clause\n" + to_text(best);
+    if (!given.output.empty()) write(given.output, text);
+    if (given.json) {
+      fmt::print("{}\n", nlohmann::json{{"name", best.name},
+                                        {"m", best.m},
+                                        {"k", best.k},
+                                        {"n", best.n},
+                                        {"rank", best.rank()},
+                                        {"nonzeros", nonzeros(best)},
+                                        {"additions", all_additions(best)},
+                                        {"stability_factor", stability_factor(best)},
+                                        {"source", best.source},
+                                        {"moves", known.moves},
+                                        {"walks", known.walks},
+                                        {"text", text}}
+                             .dump(2));
+    } else if (given.output.empty()) {
+      fmt::print("{}", text);
+    } else {
+      fmt::print("{}: {}\n", given.output, describe(best));
+    }
+  }
+  if (!reached)
+    throw std::runtime_error(
+        fmt::format("rank {} was not reached: the lowest is {} over GF(2), and {}", given.rank, known.lowest.rank(),
+                    known.best ? fmt::format("{} over the numbers", known.best->rank()) : "nothing over the numbers"));
+}
+
+void run(search_arguments given) {
+  if (given.rank > 0) given.how.rank = given.rank;
+  given.how.aim = objectives.at(given.objective);
+  problem shape;
+  shape.m = given.problem[0], shape.n = given.problem[1], shape.k = given.problem[2];
+  given.how.predicted_seconds = [shape](algorithm const& x) { return predicted_seconds(x, shape); };
+
+  double saved = 0;
+  constexpr double seconds_a_save = 10;
+  search::knowledge const known = search::run(
+      given.how,
+      [&](search::progress const& now) {
+        show(describe(now), false);
+        if (given.state.empty() || now.seconds < saved + seconds_a_save) return;
+        saved = now.seconds;
+        write(given.state, search::to_text(now.so_far));
+      },
+      read_start(given));
+  if (!given.state.empty()) write(given.state, search::to_text(known));
+  finish(given, known);
+}
+
+}  // namespace
+
+void add_search_command(CLI::App& app) {
+  auto const given = std::make_shared<search_arguments>();
+  auto* const command = app.add_subcommand("search", "Find algorithms <M,K,N;R> of one's own");
+  search::settings& how = given->how;
+  command->add_option("M", how.what.m, "A is M x K blocks")->required()->check(CLI::Range(1, 16));
+  command->add_option("K", how.what.k, "B is K x N blocks")->required()->check(CLI::Range(1, 16));
+  command->add_option("N", how.what.n, "C is M x N blocks; no operand may have more than 64")
+      ->required()
+      ->check(CLI::Range(1, 16));
+  command->add_option("--rank", given->rank, "products to reach; else as few as half of the time allows")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", how.seconds, "at most")->check(CLI::PositiveNumber)->capture_default_str();
+  command
+      ->add_option("--moves", how.most_moves, "of each thread, at most; with one thread a run can be repeated exactly")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", how.seed, "of the random numbers")->capture_default_str();
+  command->add_option("--objective", given->objective, "rank, additions, stability or predicted-time")
+      ->check(CLI::IsMember(objectives))
+      ->capture_default_str();
+  command->add_option("--problem", given->problem, "m,n,k of the product that predicted-time is for")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--threads", how.threads, "walks side by side")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there");
+  command->add_option("--from", given->from, "start from this algorithm: name, shape or file");
+  command->add_option("--name", given->name, "of the algorithm (default: found, and the sides)");
+  command->add_option("-o,--output", given->output, "file for the best algorithm; else it is printed");
+  command->add_flag("--json", given->json, "print JSON");
+  command->callback([given] { run(*given); });
+}
+
+}  // namespace heptad::tools
