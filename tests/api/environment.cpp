@@ -43,6 +43,7 @@ TEST_CASE("good values are taken") {
   CHECK(parse({{"HEPTAD_VERBOSE", "1"}}).verbose);
   CHECK_FALSE(parse({{"HEPTAD_VERBOSE", "0"}}).verbose);
   CHECK(parse({{"HEPTAD_TRACE", "a file.json"}}).trace == "a file.json");
+  CHECK(parse({{"HEPTAD_ALGORITHMS", "a directory"}}).algorithms == "a directory");
   CHECK(parse({{"HEPTAD_KERNEL", "auto"}}).defaults.kernel == "auto");
   char const* const best = heptad::cpu::best_kernel_set<double>().name;
   CHECK(parse({{"HEPTAD_KERNEL", best}}).defaults.kernel == best);
