@@ -5,6 +5,11 @@ include(CMakePackageConfigHelpers)
 install(TARGETS heptad EXPORT heptad_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(HEPTAD_WITH_CUDA)
+  install(TARGETS heptad_cuda EXPORT heptad_targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(DIRECTORY include/heptad DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 if(HEPTAD_BUILD_BLAS)
@@ -21,6 +26,9 @@ set(HEPTAD_OTHER_COMPONENTS "")
 if(HEPTAD_BUILD_BLAS)
   string(APPEND HEPTAD_OTHER_COMPONENTS " blas")
 endif()
+if(HEPTAD_WITH_CUDA)
+  string(APPEND HEPTAD_OTHER_COMPONENTS " cuda")
+endif()
 configure_package_config_file(cmake/heptad-config.cmake.in heptad-config.cmake INSTALL_DESTINATION ${package_dir})
 # Before 1.0 every minor version may change the interface.
 write_basic_package_version_file(heptad-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -29,3 +37,7 @@ install(FILES ${PROJECT_BINARY_DIR}/heptad-config.cmake ${PROJECT_BINARY_DIR}/he
 
 configure_file(cmake/heptad.pc.in heptad.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heptad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(HEPTAD_WITH_CUDA)
+  configure_file(cmake/heptad-cuda.pc.in heptad-cuda.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/heptad-cuda.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

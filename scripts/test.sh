@@ -49,8 +49,8 @@ step "format" formatted
 for preset in "${presets[@]}"; do
   only=() tests=()
   if [[ $preset == tsan ]]; then # where there are threads
-    only=(--target test_schedulers test_api)
-    tests=(-L '^(schedulers|api)$')
+    only=(--target test_schedulers test_api test_cuda_host cuda_host_planted_race)
+    tests=(-L '^(schedulers|api|cuda-host)$')
   fi
   step "$preset: build without a warning" build "$preset" "${only[@]}"
   step "$preset: tests" ctest --preset "$preset" -j "$jobs" --no-tests=error "${tests[@]}"

@@ -30,6 +30,12 @@ struct block {
   friend constexpr bool operator==(block const&, block const&) = default;
 };
 
+/// How workspace matrices lie in memory. cpu: columns padded so that they do not fall into the same cache sets, buffers
+/// apart by some cache lines. device: columns and buffers aligned to `device_alignment` bytes and nothing in between,
+/// so that the buffers of one kind and shape are evenly spaced.
+enum class alignment_rule { cpu, device };
+inline constexpr std::int64_t device_alignment = 256;
+
 /// A workspace matrix: `offset` elements into the arena, leading dimension padded, in the orientation of the operand
 /// whose sums it holds.
 struct buffer {

@@ -48,17 +48,19 @@ std::optional<rational> ratio(coefficient_matrix const& X, int r, int s) {
   return same ? std::optional(c) : std::nullopt;
 }
 
-/// Products whose sums differ by a factor share one buffer, and the factors travel.
-operand_sums make_sums(coefficient_matrix const& X, additions_program const& sums, role made) {
+/// Products whose sums differ by a factor share one buffer, and the factors travel; not so in a batch.
+operand_sums make_sums(coefficient_matrix const& X, additions_program const& sums, role made, bool batched) {
   operand_sums result;
   result.uses.resize(X.cols);
   std::vector<int> distinct;  // the products whose sums are formed
   for (int r = 0; r < X.cols; ++r) {
     auto const rows = support(X, r);
-    if (rows.size() == 1) result.uses[r] = {{role::operand, rows.front()}, X(rows.front(), r)};
-    if (rows.size() < 2) continue;
+    bool const single = rows.size() == 1 && !batched;
+    if (single) result.uses[r] = {{role::operand, rows.front()}, X(rows.front(), r)};
+    if (rows.empty() || single) continue;
     std::size_t q = 0;
     std::optional<rational> factor;
+    if (batched) q = distinct.size();
     while (q < distinct.size() && !(factor = ratio(X, r, distinct[q]))) ++q;
     if (!factor) distinct.push_back(r);
     result.uses[r] = {{made, static_cast<int>(q)}, factor.value_or(1)};
@@ -79,16 +81,16 @@ public:
   scheduler_of_level(algorithm const& x, schedule_options const& wishes)
       : x_(x),
         wishes_(wishes),
-        in_place_(wishes.how == update::overwrite && !wishes.independent),
-        A_(make_sums(x.U, x.sums_A, role::sum_of_A)),
-        B_(make_sums(x.V, x.sums_B, role::sum_of_B)),
+        in_place_(wishes.how == update::overwrite && !wishes.independent && !wishes.batched),
+        A_(make_sums(x.U, x.sums_A, role::sum_of_A, wishes.batched)),
+        B_(make_sums(x.V, x.sums_B, role::sum_of_B, wishes.batched)),
         home_(x.rank()),
         written_(x.W.rows, false) {
     std::vector<bool> shared(x.rank(), false);
     for (int r = 0; r < x.rank(); ++r) {
       std::size_t const fed = support(x.W, r).size();
       if (fed == 0 || support(x.U, r).empty() || support(x.V, r).empty()) continue;  // adds nothing to C
-      shared[r] = fed > 1;
+      shared[r] = fed > 1 || wishes.batched;
       (shared[r] ? shared_ : direct_).push_back(r);
     }
     to_C_ = without_inputs(x.sums_C, shared);
@@ -108,6 +110,8 @@ public:
   }
 
 private:
+  [[nodiscard]] bool independent() const { return wishes_.independent || wishes_.batched; }
+
   [[nodiscard]] bool needs_sums(int r) const {
     return A_.uses[r].where.what != role::operand || B_.uses[r].where.what != role::operand;
   }
@@ -127,7 +131,7 @@ private:
       return;
     }
     add(before_sums_, direct_, false);
-    bool const early = wishes_.independent || before_sums_.empty();
+    bool const early = independent() || before_sums_.empty();
     if (early) add(before_sums_, shared_, false);
     add(before_update_, shared_, true);
     if (!early) add(before_update_, shared_, false);
@@ -151,7 +155,7 @@ private:
           home_[r] = place{role::temporary, temporaries++};
         }
       }
-      if (!wishes_.independent) release_sums(order, t, free_sums);
+      if (!independent()) release_sums(order, t, free_sums);
     }
   }
 

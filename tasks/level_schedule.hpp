@@ -50,10 +50,13 @@ struct level_schedule {
 /// independent: every product that update_C needs has a buffer of its own, nothing is formed in place.
 /// Otherwise workspace is spared: with update::overwrite the products are formed in the blocks of C, and what does not
 /// fit there goes into sums that no later product needs, where `reuse_A`, `reuse_B` say that a block of C fits.
+/// batched: independent, and every product finds its operands in buffers of their own, single blocks copied, and leaves
+/// its result in a temporary: product r uses number r of each. The products are then one batch of equal calls.
 struct schedule_options {
   update how = update::overwrite;
   bool independent = false;
   bool reuse_A = false, reuse_B = false;
+  bool batched = false;
 };
 
 /// A product that feeds one block of C is *direct*: it updates that block itself. The others are *shared*: they are

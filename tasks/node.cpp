@@ -18,10 +18,10 @@ public:
         n_(v.c.cols / level.n),
         k_(v.a.cols / level.k) {}
 
-  [[nodiscard]] schedule_options schedule_wishes(bool independent) const {
+  [[nodiscard]] schedule_options schedule_wishes(expansion_options const& options) const {
     bool const a_fits = layout_.a == orientation::column_major && n_ <= k_;  // m×n in m×k
     bool const b_fits = layout_.b == orientation::column_major && m_ <= k_;  // m×n in k×n
-    return {v_.how, independent, a_fits, b_fits};
+    return {v_.how, options.independent, a_fits, b_fits, options.batched};
   }
 
   block of_A(place p) const {
@@ -87,7 +87,7 @@ int program_table::index_of(additions_program const& program) {
 void expand(node const& v, algorithm const& level, expansion_options const& options, layouts const& layout,
             workspace_pool& pool, program_table& programs, node_visitor& visitor) {
   expansion const x(v, level, layout, pool);
-  level_schedule const s = schedule_level(level, x.schedule_wishes(options.independent));
+  level_schedule const s = schedule_level(level, x.schedule_wishes(options));
   int emitted = 0;
   auto const products = [&](std::vector<scheduled_product> const& list) {
     for (auto const& p : list) visitor.product(x.child(p, v.slot * options.slots + emitted++ % options.slots));

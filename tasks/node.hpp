@@ -24,6 +24,7 @@ struct node {
 struct layouts {
   orientation a = orientation::column_major, b = orientation::column_major;
   std::int64_t element_bytes = 8;
+  alignment_rule alignment = alignment_rule::cpu;
 };
 
 /// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.
@@ -57,6 +58,7 @@ struct expansion_options {
   // Product number r of a node, in program order, has slot r % slots of that node for its own workspace. Nodes whose
   // own slots differ share nothing below, so that no part of a large machine waits for another one's.
   int slots = 1;
+  bool batched = false;  // see schedule_options
 };
 
 /// The blocks of `v` must be divisible by the level.

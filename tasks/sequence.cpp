@@ -13,13 +13,15 @@ public:
         layout_(layout),
         programs_(programs),
         out_(out),
-        pool_(out.buffers, out.scratch_elements, layout.element_bytes) {}
+        pool_(out.buffers, out.scratch_elements, layout.element_bytes, layout.alignment) {}
 
   void product(node v) override {
     auto const depth = static_cast<std::size_t>(v.depth);
-    if (depth < levels_.explicit_passes.size())
-      expand(v, *levels_.explicit_passes[depth], {}, layout_, pool_, programs_, *this);
-    else if (levels_.fused != nullptr) fused_products(v, *levels_.fused);
+    if (depth < levels_.explicit_passes.size()) {
+      expansion_options options;
+      options.batched = levels_.batched && depth + 1 == levels_.explicit_passes.size();
+      expand(v, *levels_.explicit_passes[depth], options, layout_, pool_, programs_, *this);
+    } else if (levels_.fused != nullptr) fused_products(v, *levels_.fused);
     else add({{{v.a, 1}}, {{v.b, 1}}, {{v.c, v.coefficient, v.how}}});
   }
 

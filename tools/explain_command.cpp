@@ -16,6 +16,7 @@
 #include "src/api/diagnostics.hpp"
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
+#include "src/plan/device_planner.hpp"
 #include "src/plan/plan_json.hpp"
 #include "tools/commands.hpp"
 #include "tools/settings.hpp"
@@ -28,7 +29,7 @@ struct explain_arguments {
   char type = 'd';
   bool accumulate = false;
   std::vector<int> workers;
-  std::string dot;
+  std::string dot, device = "cpu", arithmetic = "exact";
   settings common;
 };
 
@@ -58,14 +59,34 @@ void write_dot(prepared_plan const& prepared, std::string const& path) {
   if (!file) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
 }
 
+/// The plan for a CUDA device with the rates that Heptad knows; no device is needed.
+void run_on_device(explain_arguments const& given, problem const& shape) {
+  options const& wishes = given.common.wishes;
+  cuda::options on_device;
+  on_device.max_error = wishes.max_error;
+  on_device.guaranteed = wishes.guaranteed;
+  on_device.max_workspace = wishes.max_workspace;
+  on_device.max_levels = wishes.max_levels;
+  on_device.force_levels = wishes.force_levels;
+  on_device.algorithm = wishes.algorithm;
+  if (given.arithmetic == "tf32") on_device.arithmetic = cuda::arithmetic::tf32;
+  if (given.arithmetic == "bf16") on_device.arithmetic = cuda::arithmetic::bf16;
+  auto const device = cuda::default_device_profile();
+  auto const type = given.type == 'd' ? element_type::f64 : element_type::f32;
+  auto const how = cuda::choose_device_plan(type, shape, device.memory_bytes, device, on_device);
+  if (given.common.json) fmt::print("{}\n", plan_to_json(how).dump(2));
+  else fmt::print("{}", cuda::explain(how));
+}
+
 template <typename T>
 void run(explain_arguments const& given) {
-  given.common.apply();
   problem shape;
   shape.m = given.m;
   shape.n = given.n;
   shape.k = given.k;
   shape.beta_zero = !given.accumulate;
+  if (given.device == "cuda") return run_on_device(given, shape);
+  given.common.apply();
   plan const how = make_plan<T>(default_context(), shape, given.common.wishes);
 
   context::impl& state = default_context().state();
@@ -112,6 +133,12 @@ void add_explain_command(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
   command->add_option("--dot", given->dot, "write the graph for Graphviz");
+  command->add_option("--device", given->device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
+  command->add_option("--arithmetic", given->arithmetic, "of float products on a CUDA device: exact, tf32 or bf16")
+      ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
+      ->capture_default_str();
   given->common.add_to(*command);
   command->callback([given] { given->type == 'd' ? run<double>(*given) : run<float>(*given); });
 }

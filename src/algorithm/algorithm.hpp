@@ -52,8 +52,9 @@ int all_additions(algorithm const& x);
 /// from 1, with both sides; or the additions program that does not form its matrix; or the shape that does not fit.
 void verify(algorithm const& x);
 
-/// The Kronecker product: `outer` applied to blocks, `inner` within them (Huang 2018, §4.1 and appendix D), with plain
-/// additions programs. Block (i1,i2),(j1,j2) is row i1·m2 + i2, column j1·n2 + j2; product (r1,r2) is r1·R2 + r2.
+/// The Kronecker product: `outer` applied to blocks, `inner` within them (Huang 2018, §4.1 and appendix D). Its
+/// additions programs are composed too, so that shared subexpressions stay shared. Block (i1,i2),(j1,j2) is row i1·m2 +
+/// i2, column j1·n2 + j2; product (r1,r2) is r1·R2 + r2.
 algorithm kronecker(algorithm const& outer, algorithm const& inner);
 
 /// ⟨m,k,n⟩ → ⟨k,n,m⟩, by the cyclic symmetry of the trilinear form. The additions programs are transposed where

@@ -7,10 +7,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "codelets/cpu/kernel_set.hpp"
-#include "src/algorithm/algorithm.hpp"
-#include "src/api/environment.hpp"
-
 namespace heptad {
 namespace {
 
@@ -66,12 +62,6 @@ void check_view(char const* name, matrix_view<T> const& X, bool accessed) {
   }
 }
 
-template <typename T>
-bool runs_here(std::string const& kernel) {
-  auto const* set = cpu::find_kernel_set<T>(kernel);
-  return set != nullptr && set->available();
-}
-
 }  // namespace
 
 template <typename T>
@@ -96,19 +86,6 @@ void check_problem(problem const& shape, std::int64_t element_bytes) {
   check_addressable("A", shape.m, shape.k, element_bytes);
   check_addressable("B", shape.k, shape.n, element_bytes);
   check_addressable("C", shape.m, shape.n, element_bytes);
-}
-
-void check_options(options const& wishes, element_type type) {
-  if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));
-  static_cast<void>(process_environment());  // HEPTAD_ALGORITHMS may name what is asked for
-  if (wishes.algorithm != "auto" && find_algorithm(wishes.algorithm) == nullptr)
-    reject(
-        fmt::format("algorithm = '{}' must be auto, a name or a shape that `heptad info` lists, names joined by '*', "
-                    "or the path of a file",
-                    wishes.algorithm));
-  if (wishes.kernel == "auto") return;
-  bool const available = type == element_type::f64 ? runs_here<double>(wishes.kernel) : runs_here<float>(wishes.kernel);
-  if (!available) reject(fmt::format("kernel = '{}' must be a kernel set of this processor", wishes.kernel));
 }
 
 template void check_operands(operands<double> const&);

@@ -7,4 +7,7 @@ namespace heptad {
 /// Blocks in one sum, or destinations of one product, at most: two fused levels of any built-in algorithm stay below.
 inline constexpr int most_terms = 64;
 
+/// What one launch of the general combine kernel of a device takes.
+inline constexpr int most_general_inputs = 64, most_general_outputs = 128, most_general_terms = 1024;
+
 }  // namespace heptad

@@ -4,6 +4,20 @@
 #include <nlohmann/json.hpp>
 
 namespace heptad {
+namespace {
+
+nlohmann::json candidates_to_json(std::vector<candidate> const& candidates) {
+  auto list = nlohmann::json::array();
+  for (candidate const& c : candidates)
+    list.push_back({{"description", c.description},
+                    {"seconds", c.seconds},
+                    {"workspace", c.workspace},
+                    {"growth", c.growth},
+                    {"verdict", c.verdict}});
+  return list;
+}
+
+}  // namespace
 
 nlohmann::json plan_to_json(plan const& how) {
   using nlohmann::json;
@@ -12,13 +26,6 @@ nlohmann::json plan_to_json(plan const& how) {
   };
   json levels = json::array();
   for (plan_level const& l : how.levels) levels.push_back({{"algorithm", l.name}, {"kind", kind_name(l.kind)}});
-  json candidates = json::array();
-  for (candidate const& c : how.candidates)
-    candidates.push_back({{"description", c.description},
-                          {"seconds", c.seconds},
-                          {"workspace", c.workspace},
-                          {"growth", c.growth},
-                          {"verdict", c.verdict}});
   problem const& s = how.shape;
   double const flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
   return {{"type", how.type == element_type::f64 ? "f64" : "f32"},
@@ -44,7 +51,32 @@ nlohmann::json plan_to_json(plan const& how) {
           {"growth", how.growth},
           {"tasks", how.tasks},
           {"reason", how.reason},
-          {"candidates", candidates}};
+          {"candidates", candidates_to_json(how.candidates)}};
+}
+
+nlohmann::json plan_to_json(cuda::plan const& how) {
+  auto stages = nlohmann::json::array();
+  for (cuda::stage const& s : how.stages)
+    stages.push_back({{"algorithm", s.name}, {"levels", s.levels}, {"batched", s.batched}});
+  constexpr char const* arithmetics[] = {"exact", "tf32", "bf16"};
+  problem const& s = how.shape;
+  return {{"type", how.type == element_type::f64 ? "f64" : "f32"},
+          {"m", s.m},
+          {"n", s.n},
+          {"k", s.k},
+          {"beta_zero", s.beta_zero},
+          {"device", how.device},
+          {"arithmetic", arithmetics[static_cast<int>(how.arithmetic)]},
+          {"stages", stages},
+          {"core", {{"m", how.core_m}, {"n", how.core_n}, {"k", how.core_k}}},
+          {"seconds", how.seconds},
+          {"classical_seconds", how.classical_seconds},
+          {"workspace", how.workspace},
+          {"workspace_cap", how.workspace_cap},
+          {"bound", how.bound},
+          {"growth", how.growth},
+          {"reason", how.reason},
+          {"candidates", candidates_to_json(how.candidates)}};
 }
 
 }  // namespace heptad

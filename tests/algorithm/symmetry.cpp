@@ -80,6 +80,17 @@ TEST_CASE("the Kronecker product applies the outer algorithm to blocks and the i
     CHECK(x.U(row * 4 + col, r) == winograd->U(1 * 2 + 0, r / R) * huang->U(2 * 2 + 1, r % R));
 }
 
+TEST_CASE("Kronecker products share the sums that their factors share") {
+  algorithm const& winograd = *find_algorithm("winograd");
+  algorithm const two = kronecker(winograd, winograd), three = kronecker(winograd, two);
+  // 4 sums of 4 blocks each, then 4 sums in each of 7 parts; and so on. Formed apart, A would take 147 and 2401.
+  CHECK(additions(two.sums_A) == 4 * 4 + 7 * 4);
+  CHECK(additions(two.sums_B) == 4 * 4 + 7 * 4);
+  CHECK(additions(two.sums_C) == 7 * 7 + 7 * 4);
+  CHECK(additions(three.sums_A) == 4 * 16 + 7 * 44);
+  CHECK(additions(three.sums_C) == 7 * 77 + 7 * 16);
+}
+
 TEST_CASE("the classical algorithm is neutral in Kronecker products") {
   auto const classical = find_algorithm("classical"), huang = find_algorithm("huang323");
   CHECK(kronecker(*classical, *huang).U.entries == huang->U.entries);

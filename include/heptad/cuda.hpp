@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Heptad on CUDA devices: products of matrices in device memory, asynchronous on the caller's stream. Needs no CUDA
+// header; link heptad::cuda.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+// As in cuda_runtime_api.h and cublas_api.h.
+typedef struct CUstream_st* cudaStream_t;
+typedef struct cublasContext* cublasHandle_t;
+
+namespace heptad::cuda {
+
+/// How the products of float matrices are computed. The narrow ones round their operands (10 and 7 bits of fraction)
+/// and are used only when asked for; double is always exact FP64. Sums are always formed in the element type.
+enum class arithmetic { exact, tf32, bf16 };
+
+struct options {
+  double max_error = 100.0;  ///< largest expected growth of the error over the classical product; 1 means cuBLAS alone
+  bool guaranteed = false;   ///< apply max_error to the proved bound instead of the expected growth
+  std::optional<std::size_t> max_workspace{};  ///< bytes; absent: half of the device memory that is free
+  int max_levels = -1;                         ///< at most so many levels; negative: as many as pay
+  int force_levels = -1;  ///< exactly so many levels wherever the dimensions allow (for tests); negative: planned
+  std::string algorithm = "auto";  ///< a name from `heptad info`, or "auto" (Winograd)
+  cuda::arithmetic arithmetic = arithmetic::exact;
+
+  friend bool operator==(options const&, options const&) = default;
+};
+
+/// Consecutive levels whose sums are formed in one pass over the operands.
+struct stage {
+  std::string name;      ///< of the algorithm
+  int levels = 1;        ///< of that algorithm, composed
+  bool batched = false;  ///< all products at once, each through buffers of its own; otherwise one after the other, in
+                         ///< place in C where beta = 0 (Huang et al.: the time-bound and the storage-bound order)
+  std::shared_ptr<algorithm const> coefficients;  ///< of the composed levels
+};
+
+/// How one product will be computed on a device: a pure function of (type, problem, device profile, options).
+struct plan {
+  element_type type = element_type::f64;
+  problem shape;  ///< as run: C column-major; a row-major C is computed as Cᵀ = Bᵀ Aᵀ
+  cuda::arithmetic arithmetic = arithmetic::exact;
+  std::vector<stage> stages;  ///< outermost first, only the last may be batched; none: one call of cuBLAS
+  std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
+  double seconds = 0;                               ///< predicted
+  double classical_seconds = 0;                     ///< predicted for cuBLAS alone
+  std::size_t workspace = 0;                        ///< bytes of device memory
+  std::size_t workspace_cap = 0;                    ///< bytes
+  double bound = 0;    ///< f with ‖C−Ĉ‖max ≤ f·u·‖A‖max‖B‖max; u is that of the arithmetic
+  double growth = 1;   ///< expected error over that of the classical product
+  std::string device;  ///< whose rates were used, and whether they were measured on it
+  std::string reason;  ///< one sentence: why this plan
+  std::vector<candidate> candidates;
+};
+
+/// The plan in words.
+HEPTAD_API std::string explain(plan const& how);
+
+/// The plan for the current device, without running it. Throws error when a size or an option is invalid, or when
+/// there is no usable device.
+template <typename T>
+HEPTAD_API plan make_plan(problem const& shape, options const& wishes = {});
+
+/// Device memory that a call may use until the stream has passed it; 256-byte aligned. The default: memory from the
+/// stream-ordered pool of the device, taken and given back on the stream.
+struct workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// A plan made ready for the current device: which kernels run with which arguments. Immutable: any number of threads
+/// and streams of that device may run it at a time, each with a workspace of its own. Running it with the caller's
+/// handle and workspace allocates nothing, on the host or on the device.
+class HEPTAD_API executable {
+public:
+  explicit executable(plan const& how);
+  ~executable();
+  executable(executable&&) noexcept;
+  executable& operator=(executable&&) noexcept;
+
+  [[nodiscard]] plan const& how() const noexcept;
+  [[nodiscard]] std::size_t workspace_bytes() const noexcept;
+
+  struct impl;
+  [[nodiscard]] impl const& state() const noexcept { return *impl_; }
+
+private:
+  std::unique_ptr<impl> impl_;
+};
+
+/// C := alpha A B + beta C on matrices in device memory, each with a contiguous dimension; C must overlap neither A nor
+/// B. Queues the work on `stream` and returns; may be captured into a CUDA graph. beta = 0: C is never read.
+/// `handle`: the caller's cuBLAS handle, whose stream, pointer mode and math mode are as before afterwards; null: one
+/// of Heptad's. Throws error: after status::invalid_argument and status::out_of_memory nothing was queued.
+template <typename T>
+HEPTAD_API void gemm(cudaStream_t stream, cublasHandle_t handle, executable const& what, T alpha,
+                     matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C, workspace memory = {});
+
+/// The same, planned for the current device; plans of recent calls are kept.
+template <typename T>
+HEPTAD_API void gemm(cudaStream_t stream, cublasHandle_t handle, T alpha, matrix_view<T const> A,
+                     matrix_view<T const> B, T beta, matrix_view<T> C, options const& wishes = {});
+
+}  // namespace heptad::cuda

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests and measures Heptad on the CUDA device of this machine, and writes what was seen to
+# bench/results/gpu/<date>-<device>-<commit>/. Figures about GPUs in the documents come from such a folder alone.
+#   gpu-evidence.sh                  builds here, then runs
+#   gpu-evidence.sh --binaries DIR   runs test_gpu and heptad_gpu_bench of DIR, built elsewhere from commit $COMMIT
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+binaries=
+if [[ ${1:-} == --binaries && -n ${2:-} ]]; then
+  binaries=$2
+elif (($# > 0)); then
+  echo "usage: $0 [--binaries DIR]" >&2
+  exit 2
+fi
+device=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1 | tr ' A-Z' '-a-z') || true
+if [[ -z $device ]]; then
+  echo "no CUDA device: nothing to measure" >&2
+  exit 77
+fi
+commit=${COMMIT:-$(git rev-parse --short=10 HEAD)}
+if [[ -z $binaries ]]; then
+  cmake --preset release -DHEPTAD_WITH_CUDA=ON
+  cmake --build --preset release -j "$(nproc)" --target test_gpu heptad_gpu_bench
+  binaries=$PWD/build/gpu-evidence
+  mkdir -p "$binaries"
+  cp build/release/tests/gpu/test_gpu build/release/bench/gpu/heptad_gpu_bench "$binaries"
+fi
+out=${OUT:-bench/results/gpu}/$(date -u +%F)-$device-$commit
+mkdir -p "$out"
+
+{
+  echo "date $(date -u +%FT%TZ)"
+  echo "commit $commit"
+  nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,memory.total,ecc.mode.current --format=csv
+  nvcc --version 2>/dev/null | tail -2 || true
+  uname -srm
+  sha256sum "$binaries/test_gpu" "$binaries/heptad_gpu_bench" | sed 's| .*/|  |'
+} >"$out/environment.txt"
+
+failed=0
+run() { # log, command...
+  local log=$1
+  shift
+  echo "== $*"
+  "$@" >"$out/$log" 2>&1 || { failed=1; echo "FAILED: see $out/$log"; }
+  tail -3 "$out/$log"
+}
+run tests.txt "$binaries/test_gpu"
+if command -v compute-sanitizer >/dev/null; then
+  some="every generated kernel*,a failed call*,vectors*"
+  run memcheck.txt compute-sanitizer --tool memcheck --error-exitcode 1 "$binaries/test_gpu" "$some"
+  run racecheck.txt compute-sanitizer --tool racecheck --error-exitcode 1 "$binaries/test_gpu" "every generated kernel*"
+fi
+
+bench() { # types, sizes, rounds, further arguments...
+  echo "== sizes $2"
+  "$binaries/heptad_gpu_bench" --types "$1" --sizes "$2" --rounds "$3" "${@:4}" >>"$out/gemm.jsonl" 2>>"$out/gemm.txt"
+}
+: >"$out/gemm.jsonl"
+: >"$out/gemm.txt"
+bench ds 1024,1536,2048,3001,3072,4096,6144,8192 15
+bench ds 16384 7
+bench ds 32768 3
+bench ds 4096,8192,16384 7 --beta 1
+bench t 2048,4096,8192,16384 9 --variants 1 --variants 2b
+bench ds 8192 7 --variants 1 --variants 1b --variants 2 --variants 2b --variants 3b --variants 1/2b --variants strassen:2b
+echo "written: $out"
+exit "$failed"

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the tables of docs/gpu.md and of the README from a folder of bench/results/gpu; --check only compares."""
+import json
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent
+begin, end = "<!-- gpu: generated from bench/results/gpu by scripts/gpu_page.py -->", "<!-- end of gpu -->"
+
+
+def rows(folder):
+    return [json.loads(line) for line in (folder / "gemm.jsonl").read_text().splitlines()]
+
+
+def table(records, types, beta):
+    lines = ["| n | " + " | ".join(f"{t}: cuBLAS ms | Heptad ms | faster | how" for t in types) + " |",
+             "| --- |" + " --- | --- | --- | --- |" * len(types)]
+    auto = [r for r in records if r["beta"] == beta]
+    for n in dict.fromkeys(r["n"] for r in auto if r["variant"] == "auto" and r["type"] in types):
+        cells = []
+        for t in types:
+            case = [r for r in auto if r["n"] == n and r["type"] == t]
+            # The first cuBLAS row is the one that was timed in turn with the first `auto` row.
+            reference = next((r for r in case if r["variant"] == "cublas"), None)
+            own = next((r for r in case if r["variant"] == "auto"), None)
+            if own is None or reference is None:
+                cells.append("| | | ")
+                continue
+            cells.append(f"{reference['median_ms']:.3f} | {own['median_ms']:.3f} | {own['over_cublas']:.2f}× | "
+                         f"{own['stages'] or 'cuBLAS'}")
+        lines.append(f"| {n} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def variants(records, kind, n):
+    lines = ["| stages | ms | over cuBLAS | workspace, GB | difference |", "| --- | --- | --- | --- | --- |"]
+    explicit = [i for i, r in enumerate(records) if r["type"] == kind and r["n"] == n and r["variant"] not in ("auto", "cublas")]
+    for r in (records[i] for i in explicit):
+        lines.append(f"| {r['stages']} | {r['median_ms']:.3f} | {r['over_cublas']:.2f}× | {r['workspace'] / 1e9:.2f} | "
+                     f"{r['difference']:.1e} |")
+    return lines
+
+
+def section(folder, full):
+    records = rows(folder)
+    environment = (folder / "environment.txt").read_text()
+    commit = re.search(r"commit (\S+)", environment)[1]
+    date = re.search(r"date (\S+)", environment)[1][:10]
+    device = environment.splitlines()[3].split(",")[0]
+    where = folder.relative_to(root).as_posix()
+    link = f"[{where}](" + ("../" if full else "") + f"{where})"
+    text = [f"{device}, {date}, commit {commit}; square matrices on the device, random data, medians of rounds that time both in turn. Record: {link}.", ""]
+    text += ["`winogradxNb`: N levels of Winograd whose sums are formed in one pass, products in one batch.", ""] if full else []
+    text += table(records, ["f64", "f32"], 0.0)
+    if full:
+        text += ["", "With beta = 1:", ""] + table(records, ["f64", "f32"], 1.0)
+        for kind, name in (("f64", "double"), ("f32", "float")):
+            text += ["", f"Choices for {name} at 8192 (difference: ‖X − cuBLAS‖F / ‖cuBLAS‖F):", ""] + variants(records, kind, 8192)
+        text += ["", "TF32, on request (the planner leaves these to cuBLAS):", "",
+                 "| n | cuBLAS ms | winogradx1 | winogradx2b |", "| --- | --- | --- | --- |"]
+        for n in dict.fromkeys(r["n"] for r in records if r["type"] == "tf32"):
+            case = {r["variant"]: r for r in records if r["type"] == "tf32" and r["n"] == n}
+            text.append(f"| {n} | {case['cublas']['median_ms']:.3f} | {case['1']['over_cublas']:.2f}× | {case['2b']['over_cublas']:.2f}× |")
+    return "\n".join(text)
+
+
+def main():
+    check = "--check" in sys.argv
+    folders = sorted(p.parent for p in (root / "bench/results/gpu").glob("*/gemm.jsonl"))
+    wrong = []
+    for name, full in (("docs/gpu.md", True), ("README.md", False)):
+        page = root / name
+        text = page.read_text()
+        before, rest = text.split(begin)
+        after = rest.split(end)[1]
+        figures = section(folders[-1], full) + "\n" if folders else ""
+        fresh = before + begin + "\n" + figures + end + after
+        if check and fresh != text:
+            wrong.append(name)
+        elif not check:
+            page.write_text(fresh)
+    if wrong:
+        sys.exit(f"{', '.join(wrong)}: the GPU figures are not those under bench/results/gpu; run scripts/gpu_page.py")
+
+
+main()

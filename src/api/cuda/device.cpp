@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/cuda/device.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace heptad::cuda {
+namespace {
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+void scale(product_rates& rates, double factor) {
+  for (auto& c : rates.cubes) c.single *= factor, c.batched *= factor;
+  for (auto& t : rates.thins) t.tflops *= factor;
+}
+
+/// The table of the H200 by the cores, the memory bus and the FP64 units of this device.
+device_profile assumed_profile(int device) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  device_profile p = default_device_profile();
+  if (p.name == properties.name) return p;
+  p.name = properties.name;
+  p.memory_bytes = properties.totalGlobalMem;
+  double const clock = attribute(cudaDevAttrClockRate, device) / 1980e3;
+  double const cores = properties.multiProcessorCount / 132.0 * clock;
+  double const f64 = 2.0 / attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
+  scale(p.f32, cores);
+  scale(p.f64, cores * f64);
+  scale(p.tf32, cores);
+  scale(p.bf16, cores);
+  // Bits per transfer times transfers per second, two a clock.
+  double const bus = 2.0 * attribute(cudaDevAttrMemoryClockRate, device) * 1e3 * properties.memoryBusWidth / 8;
+  p.pass_gbytes = 0.75 * bus / 1e9;
+  p.measured = false;
+  return p;
+}
+
+std::mutex handles_mutex;
+// Never destroyed: at exit the driver may be gone before static objects are.
+std::map<int, std::vector<cublasHandle_t>>& idle_handles() {
+  static auto* const all = new std::map<int, std::vector<cublasHandle_t>>;
+  return *all;
+}
+
+}  // namespace
+
+void check(cudaError_t status, char const* what) {
+  if (status == cudaSuccess) return;
+  auto const code =
+      status == cudaErrorMemoryAllocation ? heptad::status::out_of_memory : heptad::status::internal_error;
+  throw error(
+      code, fmt::format("{}: {} ({}); nothing was queued", what, cudaGetErrorString(status), cudaGetErrorName(status)));
+}
+
+int current_device() {
+  int device = 0;
+  if (cudaError_t const status = cudaGetDevice(&device); status != cudaSuccess)
+    throw error(heptad::status::invalid_argument,
+                fmt::format("no usable CUDA device: {} ({})", cudaGetErrorString(status), cudaGetErrorName(status)));
+  thread_local int known = -1;  // the last one that was found fit
+  if (device == known) return device;
+  int count = 0;
+  if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0)
+    throw error(heptad::status::invalid_argument,
+                fmt::format("no usable CUDA device: {}",
+                            status != cudaSuccess ? cudaGetErrorString(status) : "none was found"));
+  int const major = attribute(cudaDevAttrComputeCapabilityMajor, device);
+  int const minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
+  if (10 * major + minor < 75)
+    throw error(heptad::status::invalid_argument,
+                fmt::format("device {} has compute capability {}.{}: 7.5 or above is needed", device, major, minor));
+  return known = device;
+}
+
+device_profile const& profile_of(int device) {
+  static std::mutex mutex;
+  static std::map<int, device_profile> known;
+  std::lock_guard const lock(mutex);
+  auto const found = known.find(device);
+  if (found != known.end()) return found->second;
+  return known.emplace(device, assumed_profile(device)).first->second;
+}
+
+std::size_t free_memory() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return free;
+}
+
+void check_device_pointer(char const* name, void const* data, std::size_t element_bytes, int device) {
+  auto const reject = [&](std::string const& rule) {
+    throw error(heptad::status::invalid_argument, fmt::format("{} = {} {}", name, data, rule));
+  };
+  if (reinterpret_cast<std::uintptr_t>(data) % element_bytes != 0)
+    reject(fmt::format("must be aligned to its elements of {} bytes", element_bytes));
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  if (attributes.type == cudaMemoryTypeUnregistered || attributes.type == cudaMemoryTypeHost)
+    reject("must point to device memory; it is host memory");
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != device)
+    reject(fmt::format("must be memory of the current device {}; it is of device {}", device, attributes.device));
+}
+
+leased_handle::leased_handle(int device, cudaStream_t stream) : device_(device) {
+  {
+    std::lock_guard const lock(handles_mutex);
+    auto& idle = idle_handles()[device];
+    if (!idle.empty()) {
+      handle_ = idle.back();
+      idle.pop_back();
+    }
+  }
+  if (handle_ == nullptr) {
+    cublasStatus_t const status = cublasCreate(&handle_);
+    if (status != CUBLAS_STATUS_SUCCESS)
+      throw error(heptad::status::out_of_memory,
+                  fmt::format("cublasCreate: {}; nothing was queued", cublasGetStatusString(status)));
+  }
+  cublasSetStream(handle_, stream);
+}
+
+leased_handle::~leased_handle() {
+  std::lock_guard const lock(handles_mutex);
+  idle_handles()[device_].push_back(handle_);
+}
+
+}  // namespace heptad::cuda

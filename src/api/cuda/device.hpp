@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The current device: is it one that Heptad runs on, what does the planner know of it, whose memory is a pointer.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "src/plan/device_profile.hpp"
+
+namespace heptad::cuda {
+
+/// Throws error{invalid_argument} that says what the driver said, when there is no device, none that the kernels were
+/// built for (compute capability 7.5 or above), or no driver for this runtime.
+int current_device();
+
+/// Measured when there is a profile of a device of this name, else the assumed rates scaled to this one.
+device_profile const& profile_of(int device);
+
+std::size_t free_memory();
+
+/// Throws error{invalid_argument} when `data` is not memory that this device can use as its own.
+void check_device_pointer(char const* name, void const* data, std::size_t element_bytes, int device);
+
+/// A cuBLAS handle of Heptad's for one call: taken from, and given back to, a set of idle ones of the device.
+class leased_handle {
+public:
+  leased_handle(int device, cudaStream_t stream);
+  ~leased_handle();
+  leased_handle(leased_handle const&) = delete;
+  leased_handle& operator=(leased_handle const&) = delete;
+  [[nodiscard]] cublasHandle_t get() const noexcept { return handle_; }
+
+private:
+  int device_;
+  cublasHandle_t handle_ = nullptr;
+};
+
+void check(cudaError_t status, char const* what);
+
+}  // namespace heptad::cuda

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call on a device: check → C column-major → plan (or a known one) → workspace on the stream → queue.
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <heptad/cuda.hpp>
+
+#include "codelets/cuda/product.hpp"
+#include "schedulers/cuda/stream_executor.hpp"
+#include "src/api/arguments.hpp"
+#include "src/api/cuda/device.hpp"
+#include "src/plan/device_planner.hpp"
+
+namespace heptad::cuda {
+
+struct executable::impl {
+  cuda::plan how;
+  int device;
+  stream_executor work;
+
+  [[nodiscard]] std::size_t bytes() const {
+    return work.workspace_elements() * (how.type == element_type::f64 ? sizeof(double) : sizeof(float));
+  }
+};
+
+namespace {
+
+template <typename T>
+constexpr element_type type_of = sizeof(T) == sizeof(double) ? element_type::f64 : element_type::f32;
+
+[[noreturn]] void reject(std::string const& message) { throw error(heptad::status::invalid_argument, message); }
+
+/// The same product with a column-major C.
+template <typename T>
+operands<T> present(operands<T> const& x) {
+  if (orientation_of(x.C) == orientation::column_major) return x;
+  return {x.alpha, x.B.transposed(), x.A.transposed(), x.beta, x.C.transposed()};
+}
+problem present(problem const& x) {
+  if (!x.c_row_major) return x;
+  return {x.n, x.m, x.k, !x.b_row_major, !x.a_row_major, false, x.beta_zero};
+}
+
+template <typename T>
+problem shape_of(operands<T> const& x) {
+  auto const row_major = [](auto const& X) { return orientation_of(X) == orientation::row_major; };
+  return {x.C.rows, x.C.cols, x.A.cols, row_major(x.A), row_major(x.B), row_major(x.C), x.beta == T(0)};
+}
+
+/// As cuBLAS wants it: a leading dimension, even where there is one column and the other stride says nothing.
+template <typename T>
+device_matrix<T> device_view(char const* name, matrix_view<T> const& X) {
+  orientation const order = orientation_of(X);
+  bool const columns = order == orientation::column_major;
+  std::int64_t const rows = columns ? X.rows : X.cols, cols = columns ? X.cols : X.rows;
+  std::int64_t const step = columns ? X.row_stride : X.col_stride, ld = columns ? X.col_stride : X.row_stride;
+  if (rows > 1 && step != 1)
+    reject(fmt::format("{} with row_stride = {} and col_stride = {} must have a stride of 1", name, X.row_stride,
+                       X.col_stride));
+  if (cols > 1 && ld < rows)
+    reject(fmt::format("{} with row_stride = {} and col_stride = {} must have its lines apart", name, X.row_stride,
+                       X.col_stride));
+  return {X.data, std::max(cols > 1 ? ld : rows, std::int64_t{1}), order};
+}
+
+template <typename T>
+void check_on_device(operands<T> const& x, int device) {
+  check_operands(x);
+  if (x.reads_factors()) {
+    check_device_pointer("A.data", x.A.data, sizeof(T), device);
+    check_device_pointer("B.data", x.B.data, sizeof(T), device);
+  }
+  if (x.C.rows > 0 && x.C.cols > 0) check_device_pointer("C.data", x.C.data, sizeof(T), device);
+}
+
+/// Workspace of one call, from the caller or from the stream-ordered pool.
+class stream_memory {
+public:
+  stream_memory(cudaStream_t stream, workspace const& given, std::size_t bytes) : stream_(stream), data_(given.data) {
+    if (bytes == 0) return;
+    if (given.data == nullptr) {
+      cudaError_t const status = cudaMallocAsync(&data_, bytes, stream);
+      if (status == cudaErrorMemoryAllocation) (void)cudaGetLastError();  // not sticky: the caller may go on
+      check(status, "workspace");
+      owned_ = true;
+      return;
+    }
+    if (given.bytes < bytes)
+      reject(fmt::format("memory.bytes = {} must be at least the plan's {}", given.bytes, bytes));
+    if (reinterpret_cast<std::uintptr_t>(given.data) % device_alignment != 0)
+      reject(fmt::format("memory.data = {} must be aligned to {} bytes", given.data, device_alignment));
+  }
+  ~stream_memory() {
+    if (owned_) (void)cudaFreeAsync(data_, stream_);
+  }
+  stream_memory(stream_memory const&) = delete;
+  stream_memory& operator=(stream_memory const&) = delete;
+  [[nodiscard]] void* data() const noexcept { return data_; }
+
+private:
+  cudaStream_t stream_;
+  void* data_;
+  bool owned_ = false;
+};
+
+template <typename T>
+void scale_only(cudaStream_t stream, operands<T> const& x) {
+  auto const C = device_view("C", x.C);
+  if (x.beta != T(1)) check(launch_scale(stream, x.beta, C.data, C.ld, x.C.rows, x.C.cols), "scale");
+}
+
+template <typename T>
+void queue(cudaStream_t stream, cublasHandle_t handle, executable::impl const& what, operands<T> const& x,
+           workspace const& memory) {
+  device_matrix<T const> const A = device_view("A", x.A), B = device_view("B", x.B);
+  device_matrix<T> const C = device_view("C", x.C);
+  if (handle != nullptr) {
+    cudaStream_t its = nullptr;
+    cublasGetStream(handle, &its);
+    if (its != stream) reject("handle must have been set to the stream of the call");
+  }
+  std::unique_ptr<leased_handle> own;
+  if (handle == nullptr) {
+    own = std::make_unique<leased_handle>(what.device, stream);
+    handle = own->get();
+  }
+  handle_modes const modes(handle);
+  stream_memory const held(stream, memory, what.bytes());
+  what.work.run(stream, handle, bound_operands<T>{x.alpha, A, B, x.beta, C, static_cast<T*>(held.data())});
+}
+
+struct plan_key {
+  int device;
+  element_type type;
+  problem shape;
+  options wishes;
+  friend bool operator==(plan_key const&, plan_key const&) = default;
+};
+
+/// Recent executables, the latest first.
+class executable_cache {
+public:
+  std::shared_ptr<executable const> find(plan_key const& key) {
+    std::lock_guard const lock(mutex_);
+    auto const found = std::ranges::find(entries_, key, &entry::first);
+    if (found == entries_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found);
+    return found->second;
+  }
+  void insert(plan_key const& key, std::shared_ptr<executable const> value) {
+    std::lock_guard const lock(mutex_);
+    entries_.emplace_front(key, std::move(value));
+    if (entries_.size() > capacity) entries_.pop_back();
+  }
+
+private:
+  using entry = std::pair<plan_key, std::shared_ptr<executable const>>;
+  static constexpr std::size_t capacity = 16;
+  std::mutex mutex_;
+  std::list<entry> entries_;
+};
+
+std::shared_ptr<executable const> prepare(plan_key const& key) {
+  static executable_cache cache;
+  if (auto known = cache.find(key)) return known;
+  auto const fresh = std::make_shared<executable const>(
+      choose_device_plan(key.type, key.shape, free_memory(), profile_of(key.device), key.wishes));
+  cache.insert(key, fresh);
+  return fresh;
+}
+
+void check_fits(plan const& how, element_type type, problem const& shape) {
+  if (how.type != type) reject("what.how().type must be the element type of A, B and C");
+  problem expected = how.shape;
+  if (expected.beta_zero && !shape.beta_zero)
+    reject("what.how().shape.beta_zero = true must be false when beta is not 0");
+  expected.beta_zero = shape.beta_zero;
+  if (!(expected == shape))
+    reject(fmt::format(
+        "what.how().shape (m = {}, n = {}, k = {}) must be that of the product (m = {}, n = {}, k = {}) and "
+        "its layouts",
+        how.shape.m, how.shape.n, how.shape.k, shape.m, shape.n, shape.k));
+}
+
+}  // namespace
+
+executable::executable(plan const& how) : impl_(new impl{how, current_device(), stream_executor(how)}) {
+  impl_->how.workspace = impl_->bytes();
+}
+executable::~executable() = default;
+executable::executable(executable&&) noexcept = default;
+executable& executable::operator=(executable&&) noexcept = default;
+plan const& executable::how() const noexcept { return impl_->how; }
+std::size_t executable::workspace_bytes() const noexcept { return impl_->bytes(); }
+
+template <typename T>
+plan make_plan(problem const& shape, options const& wishes) {
+  int const device = current_device();
+  check_problem(shape, sizeof(T));
+  return choose_device_plan(type_of<T>, present(shape), free_memory(), profile_of(device), wishes);
+}
+
+template <typename T>
+void gemm(cudaStream_t stream, cublasHandle_t handle, executable const& what, T alpha, matrix_view<T const> A,
+          matrix_view<T const> B, T beta, matrix_view<T> C, workspace memory) {
+  executable::impl const& state = what.state();
+  int const device = current_device();
+  if (device != state.device)
+    reject(fmt::format("the current device {} must be that of the executable, {}", device, state.device));
+  operands<T> const given{alpha, A, B, beta, C};
+  check_on_device(given, device);
+  operands<T> const x = present(given);
+  check_fits(state.how, type_of<T>, shape_of(x));
+  if (x.reads_factors()) queue(stream, handle, state, x, memory);
+  else scale_only(stream, x);
+}
+
+template <typename T>
+void gemm(cudaStream_t stream, cublasHandle_t handle, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+          matrix_view<T> C, options const& wishes) {
+  check_options(wishes);
+  int const device = current_device();
+  operands<T> const given{alpha, A, B, beta, C};
+  check_on_device(given, device);
+  operands<T> const x = present(given);
+  if (!x.reads_factors()) return scale_only(stream, x);
+  plan_key key{device, type_of<T>, shape_of(x), wishes};
+  for (;;) {
+    auto const what = prepare(key);
+    try {
+      return queue(stream, handle, what->state(), x, {});
+    } catch (error const& e) {
+      // Memory that was free when the plan was made may be gone: ask for half, down to cuBLAS alone.
+      if (e.code() != heptad::status::out_of_memory || what->workspace_bytes() == 0) throw;
+      key.wishes.max_workspace = what->workspace_bytes() / 2;
+    }
+  }
+}
+
+#define HEPTAD_FOR(T)                                                                                           \
+  template HEPTAD_API plan make_plan<T>(problem const&, options const&);                                        \
+  template HEPTAD_API void gemm(cudaStream_t, cublasHandle_t, executable const&, T, matrix_view<T const>,       \
+                                matrix_view<T const>, T, matrix_view<T>, workspace);                            \
+  template HEPTAD_API void gemm(cudaStream_t, cublasHandle_t, T, matrix_view<T const>, matrix_view<T const>, T, \
+                                matrix_view<T>, options const&);
+HEPTAD_FOR(double)
+HEPTAD_FOR(float)
+#undef HEPTAD_FOR
+
+}  // namespace heptad::cuda

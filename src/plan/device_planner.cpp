@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The model: seconds = bytes of the passes over the bandwidth of the memory + products at the rate that cuBLAS reaches
+// at their size + the fringes. Few plans are possible, so all are weighed.
+#include "src/plan/device_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "src/algorithm/algorithm.hpp"
+#include "src/matrix/limits.hpp"
+#include "src/plan/accuracy.hpp"
+#include "src/plan/cost_model.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+constexpr int most_serial = 3;
+
+/// A stage with what the models count of it, made at the first use and kept.
+struct known_stage {
+  std::shared_ptr<algorithm const> composed;
+  level_traffic traffic;
+  level_accuracy accuracy;  // of one level
+};
+
+known_stage const& known(std::string const& name, int levels) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, int>, known_stage> all;
+  std::lock_guard const lock(mutex);
+  auto const [found, fresh] = all.try_emplace({name, levels});
+  if (fresh) {
+    auto const one = find_algorithm(name);
+    auto composed = one;
+    for (int l = 1; l < levels; ++l) composed = std::make_shared<algorithm const>(kronecker(*one, *composed));
+    found->second = {composed, traffic_of(*composed), accuracy_of(*one)};
+  }
+  return found->second;
+}
+
+struct extent {
+  double m = 0, n = 0, k = 0;
+  [[nodiscard]] double flops() const { return 2 * m * n * k; }
+  [[nodiscard]] bool empty() const { return m <= 0 || n <= 0 || k <= 0; }
+};
+
+class device_model {
+public:
+  device_model(plan const& p, device_profile const& device)
+      : plan_(p),
+        device_(device),
+        rates_(device.rates(p.type, p.arithmetic)),
+        bytes_(p.type == element_type::f64 ? 8 : 4) {}
+
+  [[nodiscard]] double product(extent const& x, bool batched) const {
+    if (x.empty()) return 0;
+    double const size = std::cbrt(x.m * x.n * x.k), least = std::min({x.m, x.n, x.k});
+    double rate = cube_rate(size, batched);
+    if (least < 0.6 * size) rate = std::min(rate, thin_rate(least));
+    else if (!batched && !aligned(x)) rate *= rates_.unaligned;
+    double const traffic = bytes_ * (x.m * x.k + x.k * x.n + 2 * x.m * x.n) / (device_.pass_gbytes * 1e9);
+    return std::max(x.flops() / (rate * 1e12), traffic);
+  }
+
+  /// Seconds, and bytes of workspace.
+  [[nodiscard]] std::pair<double, double> run() const {
+    extent x{double(plan_.core_m), double(plan_.core_n), double(plan_.core_k)};
+    double seconds = 0, held = 0, blocks = 1, adding = plan_.shape.beta_zero ? 0 : 1;
+    for (stage const& s : plan_.stages) {
+      level_traffic const& t = known(s.name, s.levels).traffic;
+      x = {x.m / t.m, x.n / t.n, x.k / t.k};
+      double const A = bytes_ * x.m * x.k, B = bytes_ * x.k * x.n, C = bytes_ * x.m * x.n;
+      int const sums_A = s.batched ? t.rank : t.sums_A, sums_B = s.batched ? t.rank : t.sums_B;
+      double const read_C = s.batched ? t.rank : t.shared, whole_C = t.m * t.n;
+      double const written_C = s.batched ? whole_C : adding > 0 ? t.fed : t.fed - t.copies;
+      double const update = (read_C + written_C + adding * (s.batched ? whole_C : t.fed)) * C;
+      double const direct = s.batched ? 0 : (t.rank - t.shared) * C;  // these products read the blocks that they add to
+      seconds += blocks * (pass((t.m * t.k + sums_A) * A) + pass((t.k * t.n + sums_B) * B) + pass(update) +
+                           direct / bandwidth());
+      // In place the products of beta = 0 need no buffer but those beyond the blocks of C.
+      double const in_place = adding > 0 ? t.shared : std::max(0.0, t.shared - whole_C);
+      held += sums_A * A + sums_B * B + (s.batched ? t.rank : in_place) * C;
+      blocks *= t.rank;
+      if (!s.batched) adding = 1 - double(t.shared) / t.rank;
+    }
+    bool const batched = !plan_.stages.empty() && plan_.stages.back().batched;
+    seconds += batched ? blocks * product(x, true) + 3 * device_.call_seconds
+                       : blocks * std::max(product(x, false), device_.call_seconds);
+    return {seconds + fringes(), held};
+  }
+
+private:
+  /// As far as sizes tell: that leading dimensions are extents. Buffers are always aligned.
+  [[nodiscard]] bool aligned(extent const& x) const {
+    double const step = 16 / bytes_;
+    auto const fits = [step](bool row_major, double rows, double cols) {
+      return std::fmod(row_major ? cols : rows, step) == 0;
+    };
+    return fits(plan_.shape.a_row_major, x.m, x.k) && fits(plan_.shape.b_row_major, x.k, x.n) && fits(false, x.m, x.n);
+  }
+
+  [[nodiscard]] double bandwidth() const { return device_.pass_gbytes * 1e9; }
+  [[nodiscard]] double pass(double bytes) const { return device_.pass_seconds + bytes / bandwidth(); }
+
+  template <typename Point>
+  [[nodiscard]] static double interpolate(std::vector<Point> const& points, double at, int Point::*size,
+                                          double Point::*rate) {
+    if (points.empty()) return 1;
+    if (at <= points.front().*size) return points.front().*rate * at / points.front().*size;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      Point const &low = points[i - 1], &high = points[i];
+      if (at > high.*size) continue;
+      double const share = std::log(at / low.*size) / std::log(double(high.*size) / low.*size);
+      return low.*rate + share * (high.*rate - low.*rate);
+    }
+    return points.back().*rate;
+  }
+  [[nodiscard]] double cube_rate(double size, bool batched) const {
+    using cube = product_rates::cube;
+    return interpolate(rates_.cubes, size, &cube::size, batched ? &cube::batched : &cube::single);
+  }
+  [[nodiscard]] double thin_rate(double k) const {
+    using thin = product_rates::thin;
+    return interpolate(rates_.thins, k, &thin::k, &thin::tflops);
+  }
+
+  [[nodiscard]] double fringes() const {
+    problem const& s = plan_.shape;
+    double const m = double(s.m), n = double(s.n), k = double(s.k);
+    double const cm = double(plan_.core_m), cn = double(plan_.core_n), ck = double(plan_.core_k);
+    double seconds = 0;
+    for (extent const& f : {extent{cm, cn, k - ck}, {m, n - cn, k}, {m - cm, cn, k}})
+      if (!f.empty()) seconds += std::max(product(f, false), 2 * device_.call_seconds);
+    return seconds;
+  }
+
+  plan const& plan_;
+  device_profile const& device_;
+  product_rates const& rates_;
+  double const bytes_;
+};
+
+/// Winograd and Strassen have kernels of their own, the former for three composed levels; others run by the general
+/// one, a level at a time.
+int most_levels_in_a_pass(std::string const& name) {
+  if (name == "winograd") return 3;
+  if (name == "strassen") return 2;
+  level_traffic const& t = known(name, 1).traffic;
+  int const blocks = std::max({t.m * t.k, t.k * t.n}), terms = std::max({t.terms_A, t.terms_B, t.terms_C});
+  bool const fits = blocks <= most_general_inputs && std::max(t.m * t.n, t.rank) <= most_general_outputs &&
+                    t.rank <= most_general_inputs && terms <= most_general_terms;
+  return fits ? 1 : 0;
+}
+
+/// The stages to weigh for one algorithm, by total levels. Serial stages of one level outside; inside either one more
+/// composed stage, its products in turn or in a batch, or nothing.
+std::vector<std::vector<stage>> stage_lists(std::string const& name) {
+  std::vector<std::vector<stage>> lists;
+  int const composed = most_levels_in_a_pass(name);
+  for (int serial = 0; serial <= most_serial && composed > 0; ++serial) {
+    std::vector<stage> const outer(static_cast<std::size_t>(serial), make_stage(name, 1, false));
+    if (serial > 0) lists.push_back(outer);
+    for (int levels = 1; levels <= composed; ++levels)
+      for (bool const batched : {true, false}) {
+        if (levels == 1 && !batched) continue;  // one serial level more
+        auto list = outer;
+        list.push_back(make_stage(name, levels, batched));
+        lists.push_back(std::move(list));
+      }
+  }
+  return lists;
+}
+
+int levels_of(std::vector<stage> const& stages) {
+  int levels = 0;
+  for (stage const& s : stages) levels += s.levels;
+  return levels;
+}
+
+std::string describe(std::vector<stage> const& stages) {
+  if (stages.empty()) return "cuBLAS alone";
+  std::string text;
+  for (stage const& s : stages)
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", s.name, s.levels > 1 ? fmt::format(" x{}", s.levels) : "",
+                        s.batched ? " batched" : "");
+  return text;
+}
+
+void set_core(plan& p) {
+  std::int64_t m = 1, n = 1, k = 1;
+  for (stage const& s : p.stages) {
+    m *= s.coefficients->m;
+    n *= s.coefficients->n;
+    k *= s.coefficients->k;
+  }
+  p.core_m = p.shape.m / m * m;
+  p.core_n = p.shape.n / n * n;
+  p.core_k = p.shape.k / k * k;
+}
+
+void set_accuracy(plan& p) {
+  std::vector<level_accuracy const*> levels;
+  for (stage const& s : p.stages)
+    levels.insert(levels.end(), static_cast<std::size_t>(s.levels), &known(s.name, s.levels).accuracy);
+  p.bound = error_bound(levels, double(p.shape.k), double(p.core_k));
+  p.growth = expected_growth(levels);
+}
+
+/// Why a plan may not be taken; empty when it may.
+std::string refusal(plan const& p, plan const& classical, options const& wishes) {
+  if (p.core_m == 0 || p.core_n == 0 || p.core_k == 0) return "smaller than the blocks of these levels";
+  if (p.workspace > p.workspace_cap) return fmt::format("workspace above the cap of {} bytes", p.workspace_cap);
+  double const growth = wishes.guaranteed ? p.bound / classical.bound : p.growth;
+  if (growth > wishes.max_error)
+    return fmt::format("error growth {:.3g} above max_error = {:.3g}", growth, wishes.max_error);
+  return {};
+}
+
+[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
+
+}  // namespace
+
+void check_options(options const& wishes) {
+  if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));
+  if (wishes.algorithm == "auto") return;
+  if (find_algorithm(wishes.algorithm) == nullptr)
+    reject(
+        fmt::format("algorithm = '{}' must be auto, a name or a shape that `heptad info` lists, names joined by '*', "
+                    "or the path of a file",
+                    wishes.algorithm));
+}
+
+stage make_stage(std::string const& algorithm, int levels, bool batched) {
+  return {algorithm, levels, batched, known(algorithm, levels).composed};
+}
+
+void complete_device_plan(plan& p, device_profile const& device) {
+  set_core(p);
+  set_accuracy(p);
+  device_model const model(p, device);
+  auto const [seconds, held] = model.run();
+  p.seconds = seconds;
+  p.classical_seconds = model.product({double(p.shape.m), double(p.shape.n), double(p.shape.k)}, false);
+  if (p.stages.empty()) p.seconds = p.classical_seconds;
+  p.workspace = static_cast<std::size_t>(held);
+  p.device = fmt::format("{} ({})", device.name, device.measured ? "measured" : "assumed rates");
+}
+
+plan choose_device_plan(element_type type, problem const& shape, std::size_t free_memory, device_profile const& device,
+                        options const& wishes) {
+  check_options(wishes);
+  plan classical;
+  classical.type = type;
+  classical.shape = shape;
+  classical.arithmetic = type == element_type::f64 ? arithmetic::exact : wishes.arithmetic;
+  classical.workspace_cap = wishes.max_workspace.value_or(free_memory / 2);
+  complete_device_plan(classical, device);
+  plan best = classical;
+  best.reason = "no level is predicted to gain 2 % over cuBLAS";
+
+  std::string const name = wishes.algorithm == "auto" ? "winograd" : wishes.algorithm;
+  if (name == "classical" || wishes.max_levels == 0 || wishes.force_levels == 0) {
+    best.reason = "no level was asked for";
+    return best;
+  }
+  bool const forced = wishes.force_levels > 0;
+  std::vector<candidate> weighed;
+  for (auto& stages : stage_lists(name)) {
+    int const levels = levels_of(stages);
+    if (forced ? levels != wishes.force_levels : wishes.max_levels >= 0 && levels > wishes.max_levels) continue;
+    plan p = classical;
+    p.stages = std::move(stages);
+    complete_device_plan(p, device);
+    if (p.core_m == 0 || p.core_n == 0 || p.core_k == 0) continue;
+    std::string verdict = refusal(p, classical, wishes);
+    bool const gains = forced ? best.stages.empty() || p.seconds < best.seconds
+                              : p.seconds < best.seconds && p.seconds * least_gain <= classical.seconds;
+    if (verdict.empty() && gains) {
+      best = p;
+      best.reason = fmt::format("{}, predicted {:.3f} times as fast as cuBLAS", describe(p.stages),
+                                classical.seconds / p.seconds);
+    }
+    if (verdict.empty()) verdict = gains ? "the best so far" : "slower";
+    weighed.push_back({describe(p.stages), p.seconds, p.workspace, p.growth, verdict});
+  }
+  if (forced && best.stages.empty())
+    best.reason =
+        fmt::format("{} levels do not fit: too small, too much workspace or too large an error", wishes.force_levels);
+  best.candidates = std::move(weighed);
+  return best;
+}
+
+std::string explain(plan const& how) {
+  std::string text;
+  auto const line = [&text](char const* label, std::string const& value) {
+    text += fmt::format("{:<12}{}\n", label, value);
+  };
+  problem const& x = how.shape;
+  double const flops = 2.0 * double(x.m) * double(x.n) * double(x.k);
+  auto const speed = [&](double seconds) {
+    return fmt::format("{:.3f} ms, {:.2f} TFLOP/s", seconds * 1e3, seconds > 0 ? flops / seconds / 1e12 : 0.0);
+  };
+  constexpr std::array<char const*, 3> names{"exact", "TF32", "BF16"};
+  line("product", fmt::format("{} {} x {} x {} (m x n x k){}", how.type == element_type::f64 ? "dgemm" : "sgemm", x.m,
+                              x.n, x.k, x.beta_zero ? ", beta = 0" : ""));
+  line("device", how.device);
+  line("arithmetic", names[static_cast<std::size_t>(how.arithmetic)]);
+  line("stages", describe(how.stages));
+  if (!how.stages.empty())
+    line("core", fmt::format("{} x {} x {}, fringes classical", how.core_m, how.core_n, how.core_k));
+  line("workspace", fmt::format("{} bytes, cap {}", how.workspace, how.workspace_cap));
+  line("bound", fmt::format("|C - computed C|max <= {:.4g} u |A|max |B|max", how.bound));
+  line("growth", fmt::format("{:.3g} times the error of the classical product, expected", how.growth));
+  line("predicted", speed(how.seconds));
+  line("cuBLAS", speed(how.classical_seconds));
+  line("reason", how.reason);
+  for (candidate const& c : how.candidates)
+    line("considered", fmt::format("{}: {:.3f} ms, {} bytes, growth {:.3g}; {}", c.description, c.seconds * 1e3,
+                                   c.workspace, c.growth, c.verdict));
+  return text;
+}
+
+}  // namespace heptad::cuda

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the stages of a product on a CUDA device. Pure: no device is touched.
+#pragma once
+
+#include <cstddef>
+
+#include <heptad/cuda.hpp>
+
+#include "src/plan/device_profile.hpp"
+
+namespace heptad::cuda {
+
+/// The cheapest plan that keeps to the wishes. cuBLAS alone when no level is predicted to gain `least_gain` or none is
+/// allowed. `free_memory`: bytes of device memory that may still be taken. C must be column-major.
+/// Throws error{invalid_argument} naming an option that is out of range or an algorithm that is unknown.
+plan choose_device_plan(element_type type, problem const& shape, std::size_t free_memory, device_profile const& device,
+                        options const& wishes);
+
+/// The model errs by a few percent: a level must promise more than that.
+inline constexpr double least_gain = 1.02;
+
+/// A stage of so many levels of one algorithm. Composed algorithms are made once and kept.
+stage make_stage(std::string const& algorithm, int levels, bool batched);
+
+/// The derived fields of a plan whose stages are set: core, seconds, workspace, bound, growth.
+void complete_device_plan(plan& p, device_profile const& device);
+
+void check_options(options const& wishes);
+
+}  // namespace heptad::cuda

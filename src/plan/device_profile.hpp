@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the planner knows of a CUDA device: the curves of its cuBLAS and the cost of a pass over its memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <heptad/cuda.hpp>
+
+namespace heptad::cuda {
+
+/// TFLOP/s of cuBLAS in one arithmetic.
+struct product_rates {
+  /// Cubes of this size: one call, and many in one strided-batched call. Ascending sizes.
+  struct cube {
+    int size;
+    double single, batched;
+  };
+  /// m = n large against k. Ascending k.
+  struct thin {
+    int k;
+    double tflops;
+  };
+  std::vector<cube> cubes;
+  std::vector<thin> thins;
+  /// Share of these rates that is left to operands whose columns do not start at multiples of 16 bytes.
+  double unaligned = 1;
+};
+
+struct device_profile {
+  std::string name;              // as the driver says
+  std::size_t memory_bytes = 0;  // of the device
+  double pass_gbytes = 3600;     // combine over gigabytes, bytes read + written
+  double pass_seconds = 4.5e-6;  // besides: launch, ramp and tail of one pass
+  double call_seconds = 3e-6;    // of one cuBLAS call, when calls follow each other on a stream
+  product_rates f64, f32, tf32, bf16;
+  bool measured = true;  // on the device of that name; otherwise scaled from one that was
+
+  [[nodiscard]] product_rates const& rates(element_type type, arithmetic how) const noexcept {
+    if (type == element_type::f64) return f64;
+    return how == arithmetic::tf32 ? tf32 : how == arithmetic::bf16 ? bf16 : f32;
+  }
+};
+
+/// An NVIDIA H200 with cuBLAS 13.1 (bench/results/gpu): the table for devices that were not measured.
+device_profile default_device_profile();
+
+}  // namespace heptad::cuda

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Registers and spilled bytes of every generated kernel, as ptxas reported them to the build, against a recorded table:
+  resources.py TABLE FOLDER            fails where a kernel needs more than the table says, is missing, or is new
+  resources.py --record TABLE FOLDER   writes the table
+A kernel is named algorithm_levels:program:type:width[:adds]."""
+import pathlib
+import re
+import sys
+
+
+def measured(folder):
+    found = {}
+    for log in sorted(folder.rglob("*.resources")):
+        source = re.match(r"combine_(\w+)\.cu", log.name)
+        kernel = arch = None
+        spilled = 0
+        for line in log.read_text().splitlines():
+            if entry := re.search(r"Compiling entry function '(\S+)' for '(\w+)'", line):
+                name = re.search(r"program_(\d+)E([df])Li(\d+)ELb([01])", entry[1])
+                kernel = name and source and ":".join(
+                    [source[1], name[1], "f64" if name[2] == "d" else "f32", name[3]] + ["adds"] * int(name[4]))
+                arch = entry[2]
+            elif spills := re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", line):
+                spilled = int(spills[1]) + int(spills[2])
+            elif (used := re.search(r"Used (\d+) registers", line)) and kernel:
+                found[arch, kernel] = (int(used[1]), spilled)
+    return found
+
+
+def main():
+    record = sys.argv[1] == "--record"
+    table, folder = map(pathlib.Path, sys.argv[2 if record else 1:])
+    found = measured(folder)
+    if not found:
+        sys.exit(f"{folder} has no report of ptxas")
+    if record:
+        lines = [f"{arch} {kernel} {registers} {spilled}" for (arch, kernel), (registers, spilled) in sorted(found.items())]
+        table.write_text("# architecture kernel registers spilled-bytes; written by resources.py --record\n" + "\n".join(lines) + "\n")
+        return
+    allowed = {}
+    for line in table.read_text().splitlines():
+        if not line.startswith("#"):
+            arch, kernel, registers, spilled = line.split()
+            allowed[arch, kernel] = (int(registers), int(spilled))
+    built = {arch for arch, _ in found}
+    wrong = [f"{arch} {kernel}: not built any more" for arch, kernel in allowed if arch in built and (arch, kernel) not in found]
+    for key, (registers, spilled) in found.items():
+        name = " ".join(key)
+        if key not in allowed:
+            wrong.append(f"{name}: not in the table")
+        elif registers > allowed[key][0] or spilled > allowed[key][1]:
+            wrong.append(f"{name}: {registers} registers and {spilled} bytes spilled, recorded {allowed[key]}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{len(found)} kernels within the table")
+
+
+main()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrices on the device for the tests, and the definition of a product on the host.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <heptad/cuda.hpp>
+
+namespace heptad::test {
+
+inline void require(cudaError_t status) {
+  INFO(cudaGetErrorString(status));
+  REQUIRE(status == cudaSuccess);
+}
+
+/// Device memory with a copy on the host. `offset` elements come before the first one.
+template <typename T>
+class device_array {
+public:
+  explicit device_array(std::vector<T> values, std::size_t offset = 0) : host(std::move(values)), offset_(offset) {
+    require(cudaMalloc(&data_, (host.size() + offset_ + 1) * sizeof(T)));
+    upload();
+  }
+  ~device_array() { cudaFree(data_); }
+  device_array(device_array const&) = delete;
+  device_array& operator=(device_array const&) = delete;
+
+  [[nodiscard]] T* data() const { return static_cast<T*>(data_) + offset_; }
+  void upload() { require(cudaMemcpy(data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice)); }
+  void download() {
+    require(cudaDeviceSynchronize());
+    require(cudaMemcpy(host.data(), data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost));
+  }
+
+  std::vector<T> host;
+
+private:
+  void* data_ = nullptr;
+  std::size_t offset_;
+};
+
+template <typename T>
+std::vector<T> random_values(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  std::vector<T> values(count);
+  for (T& v : values) v = uniform(random);
+  return values;
+}
+
+/// Element (i, j) of a view whose data are on the host.
+template <typename T>
+double element(std::vector<T> const& data, matrix_view<T> const& shape, std::int64_t i, std::int64_t j) {
+  return static_cast<double>(data[static_cast<std::size_t>(i * shape.row_stride + j * shape.col_stride)]);
+}
+
+struct stream_and_handle {
+  cudaStream_t stream = nullptr;
+  cublasHandle_t handle = nullptr;
+  stream_and_handle() {
+    require(cudaStreamCreate(&stream));
+    REQUIRE(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS);
+    REQUIRE(cublasSetStream(handle, stream) == CUBLAS_STATUS_SUCCESS);
+  }
+  ~stream_and_handle() {
+    cublasDestroy(handle);
+    cudaStreamDestroy(stream);
+  }
+};
+
+}  // namespace heptad::test
