@@ -37,10 +37,13 @@ std::map<std::string, objective> const objectives{{"rank", objective::rank},
                                                   {"stability", objective::stability},
                                                   {"predicted-time", objective::predicted_time}};
 
+std::map<std::string, search::method> const methods{{"flips", search::method::flips},
+                                                    {"alternating", search::method::alternating}};
+
 struct search_arguments {
   search::settings how;
   int rank = 0;
-  std::string objective = "rank";
+  std::string objective = "rank", method = "flips";
   std::array<std::int64_t, 3> problem{4096, 4096, 4096};  // m, n, k
   std::string name, output, from, state;
   bool json = false;
@@ -99,6 +102,7 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   search::shape const& s = given.how.what;
   std::string text = fmt::format("heptad search {} {} {}", s.m, s.k, s.n);
   if (given.rank > 0) text += fmt::format(" --rank {}", given.rank);
+  if (given.method != "flips") text += fmt::format(" --method {}", given.method);
   text += fmt::format(" --objective {} --seed {} --seconds {}", given.objective, given.how.seed, given.how.seconds);
   if (given.how.most_moves > 0) text += fmt::format(" --moves {}", given.how.most_moves);
   if (!given.from.empty()) text += fmt::format(" --from {}", given.from);
@@ -106,9 +110,11 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   std::string const start =
       given.from.empty() ? "" : fmt::format("; started from: {}", find_algorithm(given.from)->source);
   std::time_t const now = std::time(nullptr);
-  return fmt::format("{} (run {}, {} moves), Heptad {}, {:%Y-%m-%d}: flip graph over GF(2), lifted{}{}", text,
-                     known.runs, known.moves, version(), fmt::gmtime(now),
-                     given.how.aim == search::objective::rank ? "" : ", annealed", start);
+  std::string const found = given.how.by == search::method::alternating ? "alternating least squares, made exact"
+                            : given.how.aim == search::objective::rank  ? "flip graph over GF(2), lifted"
+                                                                        : "flip graph over GF(2), lifted, annealed";
+  return fmt::format("{} (run {}, {} moves), Heptad {}, {:%Y-%m-%d}: {}{}", text, known.runs, known.moves, version(),
+                     fmt::gmtime(now), found, start);
 }
 
 /// Of one level of the algorithm, of the kind that suits it, in the planner's model of this machine.
@@ -169,6 +175,7 @@ void finish(search_arguments const& given, search::knowledge const& known) {
 void run(search_arguments given) {
   if (given.rank > 0) given.how.rank = given.rank;
   given.how.aim = objectives.at(given.objective);
+  given.how.by = methods.at(given.method);
   problem shape;
   shape.m = given.problem[0], shape.n = given.problem[1], shape.k = given.problem[2];
   given.how.predicted_seconds = [shape](algorithm const& x) { return predicted_seconds(x, shape); };
@@ -208,6 +215,9 @@ void add_search_command(CLI::App& app) {
   command->add_option("--seed", how.seed, "of the random numbers")->capture_default_str();
   command->add_option("--objective", given->objective, "rank, additions, stability or predicted-time")
       ->check(CLI::IsMember(objectives))
+      ->capture_default_str();
+  command->add_option("--method", given->method, "flips, or alternating (least squares; needs --rank)")
+      ->check(CLI::IsMember(methods))
       ->capture_default_str();
   command->add_option("--problem", given->problem, "m,n,k of the product that predicted-time is for")
       ->delimiter(',')

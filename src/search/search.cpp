@@ -15,6 +15,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/search/alternating.hpp"
 #include "src/search/anneal.hpp"
 #include "src/search/flip_walk.hpp"
 #include "src/search/lift.hpp"
@@ -109,6 +110,7 @@ public:
       : how_(how), board_(board), random_(seed), walk_(board.lowest(), random_) {}
 
   void run() {
+    if (how_.by == method::alternating) return alternate_from_random_starts();
     descend();
     for (bool from_best = true; !over(); from_best = !from_best) {
       // In turn: on from the best that is known, and from somewhere else.
@@ -132,6 +134,19 @@ private:
   [[nodiscard]] bool low_enough() const {
     if (how_.rank) return board_.lowest_rank() <= *how_.rank;
     return how_.most_moves > 0 ? 2 * moves_ >= how_.most_moves : 2 * board_.seconds() >= how_.seconds;
+  }
+
+  void alternate_from_random_starts() {
+    while (!over()) {
+      board_.count_walk();
+      std::int64_t const before = moves_;
+      auto const report = alternate(how_.what, *how_.rank, random_, [this, before](std::int64_t sweeps) {
+        return board_.over() || (how_.most_moves > 0 && before + sweeps >= how_.most_moves);
+      });
+      spend(report.sweeps);
+      if (report.exact) board_.offer(*report.exact);
+      if (how_.aim == objective::rank && board_.has_rank(*how_.rank)) return board_.stop();
+    }
   }
 
   void descend() {
@@ -198,6 +213,7 @@ void check(settings const& how) {
   if (how.threads < 1 || how.threads > 1024) reject(fmt::format("threads = {} must be from 1 to 1024", how.threads));
   if (!(how.seconds > 0)) reject(fmt::format("seconds = {} must be positive", how.seconds));
   if (how.most_moves < 0) reject(fmt::format("moves = {} must not be negative", how.most_moves));
+  if (how.by == method::alternating && !how.rank) reject("alternating least squares need the rank to look for");
   if (how.aim == objective::predicted_time && !how.predicted_seconds) reject("there is no model to predict times with");
 }
 

@@ -15,13 +15,19 @@ namespace heptad::search {
 
 enum class objective { rank, additions, stability, predicted_time };
 
+enum class method {
+  flips,        // flip graph over GF(2), lifted
+  alternating,  // least squares over the reals, made exact; needs a rank; finds coefficients such as 1/2, too
+};
+
 struct settings {
   shape what;
   std::optional<int> rank;  // to reach; absent: as low as half of the time allows
   objective aim = objective::rank;
+  method by = method::flips;
   std::uint64_t seed = 1;
   double seconds = 60;          // of wall clock, at most
-  std::int64_t most_moves = 0;  // flips and annealing moves of each thread, at most; 0: no limit
+  std::int64_t most_moves = 0;  // flips, annealing moves or sweeps of each thread, at most; 0: no limit
   int threads = 1;
   /// Of a product with this algorithm; lower is better. For objective::predicted_time, called under a lock.
   std::function<double(algorithm const&)> predicted_seconds;

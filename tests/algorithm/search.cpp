@@ -116,6 +116,16 @@ TEST_CASE("a search goes on from what an earlier one knew") {
   CHECK(again.runs == first.runs + 1);
 }
 
+TEST_CASE("alternating least squares find an exact algorithm of Strassen's rank") {
+  settings how = moves_only({2, 2, 2}, 1'000'000);
+  how.by = method::alternating;
+  how.rank = 7;
+  knowledge const known = quietly(how);
+  REQUIRE(known.best);
+  CHECK(known.best->rank() == 7);
+  heptad::test::require_multiplies_modulo_a_prime(*known.best);
+}
+
 TEST_CASE("a search from an algorithm keeps its rank and makes it better") {
   settings how = moves_only({3, 2, 3}, 3'000'000);
   how.rank = 15;
@@ -168,6 +178,7 @@ TEST_CASE("settings out of range are refused") {
   refused([](settings& s) { s.seconds = 0; }, "seconds = 0");
   refused([](settings& s) { s.most_moves = -1; }, "moves = -1");
   refused([](settings& s) { s.aim = objective::predicted_time; }, "no model");
+  refused([](settings& s) { s.by = method::alternating; }, "need the rank");
 }
 
 TEST_CASE("flips and plus transitions keep the product over GF(2)") {
