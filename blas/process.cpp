@@ -33,8 +33,9 @@ constexpr std::size_t remembered_shapes = 4096;
 // percent of Heptad's own classical product are not yet a gain over it.
 constexpr double least_gain = 1.1;
 // Waking the workers must be worth it. Between calls of the backend it costs more: OpenBLAS's threads look for work for
-// 2^26 cycles after a call before they sleep, and take turns with ours meanwhile.
-constexpr double least_saving_alone = 10e-3, least_saving_between = 25e-3;
+// 2^26 cycles after a call before they sleep, and take turns with ours meanwhile; and what is left for the backend is
+// cut into pieces that it is slower on. With a lower limit LU, Cholesky and syrk of 4096 and 8192 lost on two cores.
+constexpr double least_saving_alone = 10e-3, least_saving_between = 100e-3;
 
 void say(std::string const& text) { fmt::print(stderr, "heptad-blas: {}\n", text); }
 
