@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The drop-in as a program meets it: many threads, forks, threads that follow the backend's, and no loop.
-#define CATCH_CONFIG_RUNNER
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -156,11 +155,4 @@ TEST_CASE("every forwarded routine is one of the libraries' symbols, and leads t
   int const n = 3, one = 1;
   std::array const x{1.0, 2.0, 3.0}, y{4.0, 5.0, 6.0};
   CHECK(dot(&n, x.data(), &one, y.data(), &one) == 32);
-}
-
-int main(int argc, char** argv) {
-  // Read at the first call.
-  setenv("HEPTAD_BLAS_MIN_SIZE", "0", 1);
-  setenv("HEPTAD_FORCE_LEVELS", "1", 1);
-  return Catch::Session().run(argc, argv);
 }
