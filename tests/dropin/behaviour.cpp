@@ -101,7 +101,7 @@ TEST_CASE("a child of a fork multiplies, by the BLAS and by the C interface, and
   CHECK(both());
 }
 
-TEST_CASE("a fork while other threads multiply leaves the child able to") {
+TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsanitized]") {
   integer_product const x(64, 64, 64);
   auto const expected = x.expected();
   REQUIRE(x.by_blas() == expected);  // what a fork must see to is set up by the first call
@@ -119,7 +119,7 @@ TEST_CASE("a fork while other threads multiply leaves the child able to") {
   CHECK(right == 20);
 }
 
-TEST_CASE("the backend is never the drop-in, under any of its names") {
+TEST_CASE("the backend is never the drop-in, under any of its names", "[unsanitized]") {
   for (char const* file : {HEPTAD_BLAS_LIBRARY, HEPTAD_BLAS_COMPLETE}) {
     INFO(file);
     heptad::blas::backend const found(file);
