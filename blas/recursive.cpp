@@ -83,9 +83,12 @@ void recursive<T>::syr2k(T alpha, in A, in B, T beta, inout C, bool upper) {
 
 // A row-major B is the column-major Bᵀ, which A multiplies from the right, transposed.
 template <typename T>
-typename recursive<T>::triangle_flags recursive<T>::flags_of(triangle const& A, inout const& B) noexcept {
+void recursive<T>::pass(typename level3<T>::triangular const& routine, T alpha, triangle const& A, inout const& B) {
   bool const right = storage_of(B).transposed, stored_transposed = storage_of(A.elements).transposed;
-  return {right ? 'R' : 'L', triangle_flag(A.upper != stored_transposed), transpose_flag(right != stored_transposed)};
+  inout const stored = right ? B.transposed() : B;
+  routine(right ? 'R' : 'L', triangle_flag(A.upper != stored_transposed), transpose_flag(right != stored_transposed),
+          A.unit ? 'U' : 'N', stored.rows, stored.cols, alpha, A.elements.data, storage_of(A.elements).ld, B.data,
+          storage_of(B).ld);
 }
 
 template <typename T>
@@ -96,12 +99,7 @@ bool recursive<T>::triangle_pays(triangle const& A, inout B) {
 
 template <typename T>
 void recursive<T>::trmm(T alpha, triangle const& A, inout B) {
-  if (!triangle_pays(A, B)) {
-    auto const [side, uplo, trans] = flags_of(A, B);
-    inout const stored = side == 'R' ? B.transposed() : B;
-    return backend_.trmm(side, uplo, trans, A.unit ? 'U' : 'N', stored.rows, stored.cols, alpha, A.elements.data,
-                         storage_of(A.elements).ld, B.data, storage_of(B).ld);
-  }
+  if (!triangle_pays(A, B)) return pass(backend_.trmm, alpha, A, B);
   auto const [f, s] = halves(B.rows, A.upper);
   trmm(alpha, half(A, s), rows_of(B, s));
   product(alpha, block(A.elements, s, f), rows_of(B, f), T(1), rows_of(B, s));
@@ -110,12 +108,7 @@ void recursive<T>::trmm(T alpha, triangle const& A, inout B) {
 
 template <typename T>
 void recursive<T>::trsm(T alpha, triangle const& A, inout B) {
-  if (!triangle_pays(A, B)) {
-    auto const [side, uplo, trans] = flags_of(A, B);
-    inout const stored = side == 'R' ? B.transposed() : B;
-    return backend_.trsm(side, uplo, trans, A.unit ? 'U' : 'N', stored.rows, stored.cols, alpha, A.elements.data,
-                         storage_of(A.elements).ld, B.data, storage_of(B).ld);
-  }
+  if (!triangle_pays(A, B)) return pass(backend_.trsm, alpha, A, B);
   auto const [f, s] = halves(B.rows, A.upper);
   trsm(alpha, half(A, f), rows_of(B, f));
   product(T(-1), block(A.elements, s, f), rows_of(B, f), alpha, rows_of(B, s));

@@ -37,10 +37,8 @@ public:
   void trsm(T alpha, triangle const& A, inout B);                // B := alpha A⁻¹ B
 
 private:
-  struct triangle_flags {
-    char side, uplo, trans;
-  };
-  static triangle_flags flags_of(triangle const& A, inout const& B) noexcept;
+  /// trmm or trsm of the backend.
+  static void pass(typename level3<T>::triangular const& routine, T alpha, triangle const& A, inout const& B);
   static triangle half(triangle const& A, range i) noexcept { return {block(A.elements, i, i), A.upper, A.unit}; }
 
   process& process_;

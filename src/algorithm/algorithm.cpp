@@ -10,6 +10,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/algorithm/programs.hpp"
+
 namespace heptad {
 namespace {
 
@@ -82,15 +84,7 @@ void check_brent(algorithm const& x) {
 
 }  // namespace
 
-void set_plain_programs(algorithm& x) {
-  x.sums_A = plain_program(x.U.entries, x.U.rows, x.U.cols);
-  x.sums_B = plain_program(x.V.entries, x.V.rows, x.V.cols);
-  std::vector<rational> columns_of_W;
-  columns_of_W.reserve(x.W.entries.size());
-  for (int r = 0; r < x.W.cols; ++r)
-    for (int p = 0; p < x.W.rows; ++p) columns_of_W.push_back(x.W(p, r));
-  x.sums_C = plain_program(columns_of_W, x.W.cols, x.W.rows);
-}
+void set_plain_programs(algorithm& x) { set_programs(x, plain_program); }
 
 int nonzeros(algorithm const& x) {
   int count = 0;

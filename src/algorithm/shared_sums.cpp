@@ -8,7 +8,7 @@
 #include <random>
 #include <tuple>
 
-#include "src/algorithm/algorithm.hpp"
+#include "src/algorithm/programs.hpp"
 
 namespace heptad {
 namespace {
@@ -106,14 +106,6 @@ additions_program shared_program(std::vector<rational> const& matrix, int rows, 
 
 }  // namespace
 
-void share_sums(algorithm& x) {
-  x.sums_A = shared_program(x.U.entries, x.U.rows, x.U.cols);
-  x.sums_B = shared_program(x.V.entries, x.V.rows, x.V.cols);
-  std::vector<rational> columns_of_W;
-  columns_of_W.reserve(x.W.entries.size());
-  for (int r = 0; r < x.W.cols; ++r)
-    for (int p = 0; p < x.W.rows; ++p) columns_of_W.push_back(x.W(p, r));
-  x.sums_C = shared_program(columns_of_W, x.W.cols, x.W.rows);
-}
+void share_sums(algorithm& x) { set_programs(x, shared_program); }
 
 }  // namespace heptad

@@ -22,9 +22,9 @@
 #include "codelets/cpu/product.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/algorithm/algorithm.hpp"
-#include "src/api/arguments.hpp"
 #include "src/api/context.hpp"
 #include "src/api/memory.hpp"
+#include "src/api/present.hpp"
 #include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
 
@@ -85,9 +85,6 @@ private:
   memory_pool pool_;
   memory_pool::lease lease_;
 };
-
-template <typename T>
-constexpr element_type type_of = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
 
 // A plan for C += A B on one worker, with this fused level if any, AB or ABC.
 plan leaf_plan(element_type type, std::int64_t m, std::int64_t n, std::int64_t k, char const* fused, bool buffer,

@@ -18,33 +18,13 @@
 #include "src/api/diagnostics.hpp"
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
+#include "src/api/present.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad {
 namespace {
 
 using steady = std::chrono::steady_clock;
-
-template <typename T>
-constexpr element_type type_of = sizeof(T) == sizeof(double) ? element_type::f64 : element_type::f32;
-
-/// The same product with a column-major C: a row-major C is the column-major Cᵀ = Bᵀ Aᵀ.
-template <typename T>
-operands<T> present(operands<T> const& x) {
-  if (orientation_of(x.C) == orientation::column_major) return x;
-  return {x.alpha, x.B.transposed(), x.A.transposed(), x.beta, x.C.transposed()};
-}
-
-problem present(problem const& shape) {
-  if (!shape.c_row_major) return shape;
-  return {shape.n, shape.m, shape.k, !shape.b_row_major, !shape.a_row_major, false, shape.beta_zero};
-}
-
-template <typename T>
-problem shape_of(operands<T> const& x) {
-  auto const row_major = [](auto const& X) { return orientation_of(X) == orientation::row_major; };
-  return {x.C.rows, x.C.cols, x.A.cols, row_major(x.A), row_major(x.B), row_major(x.C), x.beta == T(0)};
-}
 
 /// So little work that planning and waking workers would cost more than they gain.
 bool is_small(problem const& x) {

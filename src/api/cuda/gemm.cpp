@@ -14,8 +14,8 @@
 
 #include "codelets/cuda/product.hpp"
 #include "schedulers/cuda/stream_executor.hpp"
-#include "src/api/arguments.hpp"
 #include "src/api/cuda/device.hpp"
+#include "src/api/present.hpp"
 #include "src/plan/device_planner.hpp"
 
 namespace heptad::cuda {
@@ -32,27 +32,7 @@ struct executable::impl {
 
 namespace {
 
-template <typename T>
-constexpr element_type type_of = sizeof(T) == sizeof(double) ? element_type::f64 : element_type::f32;
-
 [[noreturn]] void reject(std::string const& message) { throw error(heptad::status::invalid_argument, message); }
-
-/// The same product with a column-major C.
-template <typename T>
-operands<T> present(operands<T> const& x) {
-  if (orientation_of(x.C) == orientation::column_major) return x;
-  return {x.alpha, x.B.transposed(), x.A.transposed(), x.beta, x.C.transposed()};
-}
-problem present(problem const& x) {
-  if (!x.c_row_major) return x;
-  return {x.n, x.m, x.k, !x.b_row_major, !x.a_row_major, false, x.beta_zero};
-}
-
-template <typename T>
-problem shape_of(operands<T> const& x) {
-  auto const row_major = [](auto const& X) { return orientation_of(X) == orientation::row_major; };
-  return {x.C.rows, x.C.cols, x.A.cols, row_major(x.A), row_major(x.B), row_major(x.C), x.beta == T(0)};
-}
 
 /// As cuBLAS wants it: a leading dimension, even where there is one column and the other stride says nothing.
 template <typename T>
