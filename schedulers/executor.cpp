@@ -5,6 +5,7 @@
 #include "schedulers/executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -121,14 +122,24 @@ public:
 
   [[nodiscard]] std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
 
-  void run(task const& t, std::byte* scratch) const noexcept override {
-    frame<T> const whole{spaces_, array_source(scratch), alpha_, nullptr};
+  void run(task const& t, std::byte* scratch) const noexcept override { run_in(spaces_, t, scratch); }
+
+  void run_at(task const& t, std::span<location const> places, std::byte* scratch) const noexcept override {
+    std::array<bound_space<T>, most_places> spaces;
+    std::ranges::transform(places, spaces.begin(), [](location const& p) {
+      return bound_space<T>{static_cast<T*>(p.data), p.rs, p.cs};
+    });
+    run_in({spaces.data(), places.size()}, t, scratch);
+  }
+
+private:
+  void run_in(std::span<bound_space<T> const> spaces, task const& t, std::byte* scratch) const noexcept {
+    frame<T> const whole{spaces, array_source(scratch), alpha_, nullptr};
     if (auto const* const product = std::get_if<sequence_step>(&t.body)) execute(*product, whole, scratch);
     else if (auto const* const pass = std::get_if<combine_step>(&t.body)) execute(*pass, whole);
     else execute(std::get<scale_step>(t.body), whole);
   }
 
-private:
   void size_scratch() {
     for (task const& t : graph_.tasks) {
       if (auto const* const pass = std::get_if<combine_step>(&t.body)) take_call(argument_bytes<T>(*pass));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <heptad/heptad.hpp>
@@ -13,6 +14,15 @@
 
 namespace heptad {
 
+/// Where a block lies for one run of one task. Strides in elements.
+struct location {
+  void* data = nullptr;
+  std::int64_t rs = 1, cs = 0;
+};
+
+/// Places of one task at most.
+inline constexpr std::size_t most_places = 256;
+
 /// Type-erased: a scheduler does not know the element type.
 class executor {
 public:
@@ -21,6 +31,9 @@ public:
   [[nodiscard]] virtual std::size_t scratch_bytes() const noexcept = 0;
   /// Runs task t. Thread-safe for different scratch areas. Never throws.
   virtual void run(task const& t, std::byte* scratch) const noexcept = 0;
+  /// The same where data moves between runs: space number i of the task's blocks begins at spaces[i], at most
+  /// most_places of them.
+  virtual void run_at(task const& t, std::span<location const> spaces, std::byte* scratch) const noexcept = 0;
 };
 
 template <typename T>

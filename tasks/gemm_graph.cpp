@@ -10,6 +10,7 @@
 
 #include "src/matrix/limits.hpp"
 #include "src/plan/strip_grid.hpp"
+#include "tasks/cell_grid.hpp"
 #include "tasks/cost.hpp"
 #include "tasks/cut.hpp"
 #include "tasks/node.hpp"
@@ -79,9 +80,10 @@ std::vector<access> accesses_of(combine_step const& step) {
 
 class graph_builder : public node_visitor {
 public:
-  graph_builder(plan const& how, machine_profile const& machine)
+  graph_builder(plan const& how, machine_profile const& machine, tiling tiles)
       : how_(how),
         machine_(machine),
+        tiling_(tiles),
         levels_(how),
         layout_{how.shape.a_row_major ? orientation::row_major : orientation::column_major,
                 how.shape.b_row_major ? orientation::row_major : orientation::column_major, bytes_of(how.type)},
@@ -100,6 +102,7 @@ public:
     } else if (how_.levels.empty()) {
       classical_strips("product", whole, how_.strips);
     } else {
+      if (tiling_ == tiling::cells) draw_grid();
       core();
       fringes();
     }
@@ -110,13 +113,14 @@ public:
   /// A task level cuts the node into tasks; below them it is one task for each of its strips.
   void product(node v) override {
     if (auto const depth = static_cast<std::size_t>(v.depth); depth < levels_.tasks.size())
-      expand(v, *levels_.tasks[depth], {how_.independent, how_.slots}, layout_, pool_, programs_, *this);
+      expand(v, *levels_.tasks[depth], {how_.independent, how_.slots, reuse_of_sums()}, layout_, pool_, programs_,
+             *this);
     else strips(v.path.empty() ? "product" : "product " + v.path, v, how_.strips, levels_.serial);
   }
 
   /// Tiles are cut across the contiguous dimension: each streams whole columns (or rows).
   void pass(node const& parent, pass_kind kind, combine_step step) override {
-    static constexpr char const* names[] = {"sums of A", "sums of B", "update of C"};
+    if (tiling_ == tiling::cells) return pass_in_cells(parent, kind, step);
     orientation const order = kind == pass_kind::sums_of_A   ? layout_.a
                               : kind == pass_kind::sums_of_B ? layout_.b
                                                              : orientation::column_major;
@@ -131,10 +135,7 @@ public:
       combine_step tile = step;
       for (block& source : tile.sources) source = tile_of(source);
       for (target& t : tile.targets) t.where = tile_of(t.where);
-      cost const costs = cost_of(tile, g_, machine_);
-      auto accesses = accesses_of(tile);
-      std::string const name = names[static_cast<int>(kind)] + (parent.path.empty() ? "" : " " + parent.path);
-      g_.tasks.push_back({name + piece_name(i, boundaries.size() - 1), std::move(tile), std::move(accesses), costs});
+      add_pass(pass_name(parent, kind) + piece_name(i, boundaries.size() - 1), std::move(tile));
     }
   }
 
@@ -145,6 +146,59 @@ private:
   static constexpr int most_tiles_per_worker = 32;
   // A strip with less work than this costs more than it brings.
   static constexpr double least_strip_flops = 2.0 * 96 * 96 * 96;
+
+  static std::string pass_name(node const& parent, pass_kind kind) {
+    static constexpr char const* names[] = {"sums of A", "sums of B", "update of C"};
+    return names[static_cast<int>(kind)] + (parent.path.empty() ? "" : " " + parent.path);
+  }
+
+  void add_pass(std::string name, combine_step tile) {
+    cost const costs = cost_of(tile, g_, machine_);
+    auto accesses = accesses_of(tile);
+    g_.tasks.push_back({std::move(name), std::move(tile), std::move(accesses), costs});
+  }
+
+  /// The lines that the task levels and the strips of their products draw, and those of the fringes.
+  void draw_grid() {
+    std::int64_t m = 1, n = 1, k = 1;
+    for (algorithm const* level : levels_.tasks) m *= level->m, n *= level->n, k *= level->k;
+    grid_.leaf_m = how_.core_m / m, grid_.leaf_n = how_.core_n / n, grid_.leaf_k = how_.core_k / k;
+    std::tie(grid_.leaf_rows, grid_.leaf_cols) = strip_lines(grid_.leaf_m, grid_.leaf_n, how_.strips, levels_.serial);
+    auto const with_fringe = [](std::vector<std::int64_t> lines, std::int64_t extent) {
+      if (lines.back() < extent) lines.push_back(extent);
+      return lines;
+    };
+    grid_.rows = with_fringe(grid_.rows_within(how_.core_m), g_.m);
+    grid_.cols = with_fringe(grid_.cols_within(how_.core_n), g_.n);
+    grid_.depth = with_fringe(grid_.depth_within(how_.core_k), g_.k);
+  }
+
+  /// In what strips of products read and write as a whole.
+  void pass_in_cells(node const& parent, pass_kind kind, combine_step const& step) {
+    block const whole = step.targets.front().where;
+    auto const rows = kind == pass_kind::sums_of_B ? grid_.depth_within(whole.rows) : grid_.rows_within(whole.rows);
+    auto const cols = kind == pass_kind::sums_of_A ? grid_.depth_within(whole.cols) : grid_.cols_within(whole.cols);
+    std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
+    std::size_t number = 0;
+    for (std::size_t j = 0; j + 1 < cols.size(); ++j)
+      for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+        auto const cell = [&](block const& x) {
+          return x.sub(rows[i], cols[j], rows[i + 1] - rows[i], cols[j + 1] - cols[j]);
+        };
+        combine_step tile = step;
+        for (block& source : tile.sources) source = cell(source);
+        for (target& t : tile.targets) t.where = cell(t.where);
+        add_pass(pass_name(parent, kind) + piece_name(number++, count), std::move(tile));
+      }
+  }
+
+  /// A product that ends in a sum brings its cells there.
+  [[nodiscard]] reuse reuse_of_sums() const {
+    if (tiling_ == tiling::strips) return reuse::where_it_fits;
+    bool const cubes = grid_.leaf_m == grid_.leaf_k && grid_.leaf_n == grid_.leaf_k;
+    bool const uncut = grid_.leaf_rows.size() == 2 && grid_.leaf_cols.size() == 2;
+    return cubes && uncut ? reuse::where_it_fills : reuse::never;
+  }
 
   /// C(row.., col..) of shape m×n, and the rows of A and columns of B that make it.
   [[nodiscard]] node part(std::int64_t row, std::int64_t col, std::int64_t m, std::int64_t n, std::int64_t k) const {
@@ -181,6 +235,7 @@ private:
 
   /// Classical products for pieces of C, at most so many.
   void classical_strips(std::string const& name, node const& v, std::int64_t pieces) {
+    if (!grid_.rows.empty()) return classical_cells(name, v);
     double const flops =
         2.0 * static_cast<double>(v.c.rows) * static_cast<double>(v.c.cols) * static_cast<double>(v.a.cols);
     strips(name, v, std::clamp<std::int64_t>(static_cast<std::int64_t>(flops / least_strip_flops), 1, pieces), {});
@@ -193,13 +248,36 @@ private:
     return 1;
   }
 
-  /// One task a piece of C, in whole blocks of the levels.
-  void strips(std::string const& name, node const& v, std::int64_t pieces, serial_levels const& levels) {
+  /// One product for each cell of C and each piece of k; the first one applies the node's update.
+  void classical_cells(std::string const& name, node const& v) {
+    int number = 0;
+    each_piece(grid_.cols, v.c.col, v.c.cols, [&](std::int64_t col, std::int64_t n) {
+      each_piece(grid_.rows, v.c.row, v.c.rows, [&](std::int64_t row, std::int64_t m) {
+        each_piece(grid_.depth, v.a.col, v.a.cols, [&](std::int64_t first, std::int64_t k) {
+          node cell = v;
+          cell.a = {space_A, row, first, m, k};
+          cell.b = {space_B, first, col, k, n};
+          cell.c = {space_C, row, col, m, n};
+          if (first > v.a.col) cell.how = update::accumulate;
+          add_product(name + " " + std::to_string(++number), cell, {});
+        });
+      });
+    });
+  }
+
+  /// How an m×n block of C is cut into pieces, in whole blocks of the levels.
+  [[nodiscard]] std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> strip_lines(
+      std::int64_t m, std::int64_t n, std::int64_t pieces, serial_levels const& levels) const {
     bool const classical = is_classical(levels);
-    strip_grid const grid = cut_into_grid(v.c.rows, v.c.cols, pieces,
-                                          (classical ? 1 : levels_.serial_m) * resident_rows(g_.type, machine_));
-    auto const rows = cut(v.c.rows, grid.rows, classical ? tiles_unit(v.c.rows, grid.rows) : levels_.serial_m);
-    auto const cols = cut(v.c.cols, grid.cols, classical ? tiles_unit(v.c.cols, grid.cols) : levels_.serial_n);
+    strip_grid const grid =
+        cut_into_grid(m, n, pieces, (classical ? 1 : levels_.serial_m) * resident_rows(g_.type, machine_));
+    return {cut(m, grid.rows, classical ? tiles_unit(m, grid.rows) : levels_.serial_m),
+            cut(n, grid.cols, classical ? tiles_unit(n, grid.cols) : levels_.serial_n)};
+  }
+
+  /// One task a piece of C.
+  void strips(std::string const& name, node const& v, std::int64_t pieces, serial_levels const& levels) {
+    auto const [rows, cols] = strip_lines(v.c.rows, v.c.cols, pieces, levels);
     std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
     std::size_t number = 0;
     for (std::size_t j = 0; j + 1 < cols.size(); ++j)
@@ -255,20 +333,22 @@ private:
 
   plan const& how_;
   machine_profile const& machine_;
+  tiling const tiling_;
   sorted_levels const levels_;
   layouts const layout_;
   graph g_;
   workspace_pool pool_;
   program_table programs_;
+  cell_grid grid_;  // empty: in strips, or without levels
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, update, bool>, std::pair<int, cost>> sequences_;
 };
 
 }  // namespace
 
-graph build_gemm_graph(plan const& how, machine_profile const& machine) {
+graph build_gemm_graph(plan const& how, machine_profile const& machine, tiling cut) {
   require(!how.shape.c_row_major, "C must be column-major");
   require(how.slots >= 1 && how.workers >= 1, "a plan has at least one slot and one worker");
-  return graph_builder(how, machine).build();
+  return graph_builder(how, machine, cut).build();
 }
 
 std::size_t workspace_bytes(graph const& g, int workers, std::size_t packing_bytes) {

@@ -19,8 +19,12 @@ public:
         k_(v.a.cols / level.k) {}
 
   [[nodiscard]] schedule_options schedule_wishes(expansion_options const& options) const {
-    bool const a_fits = layout_.a == orientation::column_major && n_ <= k_;  // m×n in m×k
-    bool const b_fits = layout_.b == orientation::column_major && m_ <= k_;  // m×n in k×n
+    auto const fits = [&](std::int64_t side) {
+      return options.of_sums == reuse::where_it_fits ? side <= k_
+                                                     : options.of_sums == reuse::where_it_fills && side == k_;
+    };
+    bool const a_fits = layout_.a == orientation::column_major && fits(n_);  // m×n in m×k
+    bool const b_fits = layout_.b == orientation::column_major && fits(m_);  // m×n in k×n
     return {v_.how, options.independent, a_fits, b_fits, options.batched};
   }
 

@@ -53,12 +53,16 @@ public:
   virtual void product(node child) = 0;
 };
 
+/// When a product may go into a sum that no later product needs.
+enum class reuse { where_it_fits, where_it_fills, never };
+
 struct expansion_options {
   bool independent = false;  // see schedule_options
   // Product number r of a node, in program order, has slot r % slots of that node for its own workspace. Nodes whose
   // own slots differ share nothing below, so that no part of a large machine waits for another one's.
   int slots = 1;
   bool batched = false;  // see schedule_options
+  reuse of_sums = reuse::where_it_fits;
 };
 
 /// The blocks of `v` must be divisible by the level.

@@ -15,7 +15,8 @@ namespace heptad::tools {
 
 void settings::add_to(CLI::App& command) {
   std::map<std::string, scheduler_kind> const schedulers{{"tbb", scheduler_kind::tbb},
-                                                         {"sequential", scheduler_kind::sequential}};
+                                                         {"sequential", scheduler_kind::sequential},
+                                                         {"starpu", scheduler_kind::starpu}};
   command.add_option("--threads", threads, "workers; 0: all cores that may be used")->check(CLI::NonNegativeNumber);
   command.add_option("--max-error", wishes.max_error, "largest growth of the error over the classical product")
       ->check(CLI::Range(1.0, 1e300));
@@ -26,7 +27,7 @@ void settings::add_to(CLI::App& command) {
   command.add_option("--algorithm", wishes.algorithm,
                      "auto, or a name, shape, composition or file (see algorithms/README.md)");
   command.add_flag("--deterministic", wishes.deterministic, "the same bits for any number of workers");
-  command.add_option("--scheduler", wishes.scheduler, "tbb or sequential")
+  command.add_option("--scheduler", wishes.scheduler, "tbb, sequential or starpu")
       ->transform(CLI::CheckedTransformer(schedulers))
       ->default_str("tbb");
   command.add_option("--kernel", wishes.kernel, "a kernel set from `heptad info`, or auto");

@@ -64,7 +64,8 @@ constexpr matrix_view<T> row_major(T* data, std::int64_t rows, std::int64_t cols
 }
 
 enum class element_type { f32, f64 };
-enum class scheduler_kind { tbb, sequential };
+/// starpu needs libheptad_starpu.so beside libheptad.so; the call may then not come from inside a StarPU task.
+enum class scheduler_kind { tbb, sequential, starpu };
 
 /// What one level of recursion is: its sums and products as tasks, as serial passes inside a task, or fused into
 /// the packing and the epilogue of the products (Huang 2018, §3.2 and §4.2).

@@ -12,6 +12,7 @@
 #include "src/api/blas_arguments.hpp"
 #include "src/api/context.hpp"
 #include "src/api/gemm.hpp"
+#include "src/api/runtime_call.hpp"
 
 static_assert(HEPTAD_SUCCESS == static_cast<int>(heptad::status::success));
 static_assert(HEPTAD_INVALID_ARGUMENT == static_cast<int>(heptad::status::invalid_argument));
@@ -25,10 +26,7 @@ namespace {
 /// Fixed storage, so that noting a failure cannot fail.
 thread_local char last_error[512] = "";
 
-int fail(status code, char const* message) noexcept {
-  std::strncpy(last_error, message, sizeof last_error - 1);
-  return static_cast<int>(code);
-}
+int fail(status code, char const* message) noexcept { return record_failure(code, message); }
 
 /// Runs a call of the C interface; no exception leaves it.
 template <typename Call>
@@ -55,6 +53,12 @@ void column_major_gemm(char transa, char transb, std::int64_t m, std::int64_t n,
 }
 
 }  // namespace
+
+int record_failure(status code, char const* message) noexcept {
+  std::strncpy(last_error, message, sizeof last_error - 1);
+  return static_cast<int>(code);
+}
+
 }  // namespace heptad
 
 int heptad_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha, const double* a, int64_t lda,

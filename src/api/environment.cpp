@@ -73,7 +73,8 @@ std::size_t parse_bytes(char const* name, std::string_view text) {
 scheduler_kind parse_scheduler(char const* name, std::string_view text) {
   if (text == "tbb") return scheduler_kind::tbb;
   if (text == "sequential") return scheduler_kind::sequential;
-  reject(name, text, "tbb or sequential");
+  if (text == "starpu") return scheduler_kind::starpu;
+  reject(name, text, "tbb, sequential or starpu");
 }
 
 std::string parse_kernel(char const* name, std::string_view text) {

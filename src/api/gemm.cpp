@@ -13,6 +13,7 @@
 #include "codelets/cpu/combine.hpp"
 #include "codelets/cpu/product.hpp"
 #include "schedulers/sequential/sequential.hpp"
+#include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/api/context.hpp"
 #include "src/api/diagnostics.hpp"
@@ -92,6 +93,33 @@ report multiply_small(context::impl& state, operands<T> const& x, options const&
   return r;
 }
 
+template <typename T>
+location place_of(matrix_view<T> const& X) {
+  return {const_cast<std::remove_const_t<T>*>(X.data), X.row_stride, X.col_stride};
+}
+
+template <typename T>
+run_result run_starpu(prepared_plan const& p, executor const& work, operands<T> const& x, workspace const& memory) {
+  bound_product product;
+  product.work = &p.work;
+  product.order = &p.order;
+  product.body = &work;
+  product.operands[space_A] = place_of(x.A), product.orders[space_A] = orientation_of(x.A);
+  product.operands[space_B] = place_of(x.B), product.orders[space_B] = orientation_of(x.B);
+  product.operands[space_C] = place_of(x.C), product.orders[space_C] = orientation_of(x.C);
+  product.workspace = memory.shared();
+  product.scratch = [&memory](int lane) { return memory.scratch(lane); };
+  product.ordered = p.how.deterministic;
+  product.beta_zero = x.beta == T(0);
+  return find_starpu_backend().run(product);
+}
+
+run_result run_on_arena(prepared_plan const& p, executor const& work, worker_group const& group,
+                        workspace const& memory) {
+  return run_tbb(p.work, p.order, work, group.arena(), p.how.workers,
+                 [&memory](int worker, std::size_t) { return memory.scratch(worker); });
+}
+
 /// Runs a prepared plan. From here on a failure may leave C partly updated, and says so.
 template <typename T>
 report run(worker_group const& group, operands<T> const& x, scheduler_kind scheduler, workspace const& memory) {
@@ -101,8 +129,8 @@ report run(worker_group const& group, operands<T> const& x, scheduler_kind sched
                                        reinterpret_cast<T*>(memory.shared()));
     run_result const ran = scheduler == scheduler_kind::sequential || without_workers()
                                ? run_sequential(prepared.work, *work, memory.scratch(0))
-                               : run_tbb(prepared.work, prepared.order, *work, group.arena(), prepared.how.workers,
-                                         [&memory](int worker, std::size_t) { return memory.scratch(worker); });
+                           : scheduler == scheduler_kind::starpu ? run_starpu<T>(prepared, *work, x, memory)
+                                                                 : run_on_arena(prepared, *work, group, memory);
     report r;
     r.plan = prepared.how;
     r.tasks = prepared.work.tasks.size();
@@ -137,9 +165,11 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
     r = multiply_small(state, x, wishes);
   } else {
     auto const group = state.workers();
-    int const threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
+    int threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
+    if (wishes.scheduler == scheduler_kind::starpu && !without_workers())
+      threads = find_starpu_backend().workers(threads);
     plan_key const key{type_of<T>, shape_of(x), threads, wishes};
-    r = run(*group, x, wishes.scheduler, get_workspace(state, key));
+    r = run(*group, x, wishes.scheduler, get_workspace(state, key, {.lanes = threads}));
   }
   r = finish(std::move(r), x, begin);
   print_line(env, r);

@@ -29,14 +29,19 @@ std::string best_kernels(element_type type) {
   return type == element_type::f64 ? cpu::best_kernel_set<double>().name : cpu::best_kernel_set<float>().name;
 }
 
-std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine) {
+/// StarPU needs cells; the bits of a deterministic graph must not depend on who runs it.
+bool in_cells(plan const& how, scheduler_kind scheduler) {
+  return how.deterministic || scheduler == scheduler_kind::starpu;
+}
+
+std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine, scheduler_kind scheduler) {
   auto p = std::make_shared<prepared_plan>();
   p->how = std::move(how);
   if (p->how.kernel.empty() || p->how.kernel == "auto") p->how.kernel = best_kernels(p->how.type);
   // The bits follow from the graph: a deterministic one is cut for the whole machine, whatever part of it works.
   plan cut = p->how;
   if (cut.deterministic) cut.workers = machine.cores;
-  p->work = build_gemm_graph(cut, machine);
+  p->work = build_gemm_graph(cut, machine, in_cells(cut, scheduler) ? tiling::cells : tiling::strips);
   p->order = derive_dependencies(p->work, p->how.deterministic);
   bool const f64 = p->how.type == element_type::f64;
   p->shared_bytes =
@@ -64,10 +69,14 @@ bool ask_for_less(plan_key& key, plan const& how) {
   return true;
 }
 
-workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_plan const> prepared) {
+workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_plan const> prepared,
+                  lease_wishes const& lease = {}) {
   workspace result{std::move(prepared), {}, false};
   for (;;) {
-    result.memory = state.memory.take(result.prepared->bytes());
+    prepared_plan const& p = *result.prepared;
+    result.shared_bytes = lease.with_shared ? p.shared_bytes : 0;
+    auto const lanes = static_cast<std::size_t>(std::max(lease.lanes, p.how.workers));
+    result.memory = state.memory.take(result.shared_bytes + p.scratch_bytes * lanes);
     if (result.memory) return result;
     if (!ask_for_less(key, result.prepared->how)) {
       throw error(status::out_of_memory,
@@ -84,14 +93,25 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
   if (auto known = state.plans.find(key)) return known;
   machine_profile const& machine = state.machine();
   std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
-  auto fresh = build(choose_plan(key.type, key.shape, key.workers, free, machine, key.wishes), machine);
-  state.plans.insert(key, fresh);
-  return fresh;
+  options wishes = key.wishes;
+  for (;;) {
+    auto fresh = build(choose_plan(key.type, key.shape, key.workers, free, machine, wishes), machine, wishes.scheduler);
+    std::size_t const cap = fresh->how.workspace_cap, bytes = fresh->bytes();
+    // The planner takes products into sums where they fit; in cells they must fill them.
+    if (in_cells(fresh->how, wishes.scheduler) && fresh->shared_bytes > 0 && bytes > cap) {
+      double const excess = static_cast<double>(bytes) / std::max(1.0, static_cast<double>(cap));
+      std::size_t const asked = wishes.max_workspace.value_or(cap);
+      wishes.max_workspace = static_cast<std::size_t>(static_cast<double>(asked) / std::max(1.1, excess));
+      continue;
+    }
+    state.plans.insert(key, fresh);
+    return fresh;
+  }
 }
 
-workspace get_workspace(context::impl& state, plan_key key) {
+workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease) {
   auto prepared = prepare(state, key);
-  return descend(state, std::move(key), std::move(prepared));
+  return descend(state, std::move(key), std::move(prepared), lease);
 }
 
 workspace get_workspace(context::impl& state, plan const& how, int threads) {
@@ -102,7 +122,8 @@ workspace get_workspace(context::impl& state, plan const& how, int threads) {
   fallback.max_workspace = how.workspace;
   fallback.deterministic = how.deterministic;
   fallback.kernel = how.kernel.empty() ? "auto" : how.kernel;
-  return descend(state, {how.type, how.shape, wanted.workers, fallback}, build(std::move(wanted), state.machine()));
+  return descend(state, {how.type, how.shape, wanted.workers, fallback},
+                 build(std::move(wanted), state.machine(), scheduler_kind::tbb));
 }
 
 void check_plan(plan const& how, element_type type, problem const& shape) {

@@ -16,19 +16,26 @@ struct workspace {
   std::shared_ptr<prepared_plan const> prepared;
   memory_pool::lease memory;
   bool fell_back = false;
+  std::size_t shared_bytes = 0;  // in `memory`: what the plan needs, or nothing
 
   [[nodiscard]] std::byte* shared() const noexcept { return memory.data(); }
   [[nodiscard]] std::byte* scratch(int worker) const noexcept {
-    return memory.data() + prepared->shared_bytes + prepared->scratch_bytes * static_cast<std::size_t>(worker);
+    return memory.data() + shared_bytes + prepared->scratch_bytes * static_cast<std::size_t>(worker);
   }
 };
 
 /// The plan and the graph of a key, from the cache when they are there.
 std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key);
 
+/// What a call wants in its lease, beside the scratch of the plan's own workers.
+struct lease_wishes {
+  int lanes = 0;            // scratch for at least so many workers: for runtimes that decide themselves who works
+  bool with_shared = true;  // false: the buffers of the graph live elsewhere
+};
+
 /// Prepares and leases. Without memory it plans again with half of the workspace, and so on down to the classical
 /// algorithm on one worker; throws error{out_of_memory} when not even that one's packing scratch can be had.
-workspace get_workspace(context::impl& state, plan_key key);
+workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease = {});
 /// The same for a plan that the caller brought, on at most `threads` workers.
 workspace get_workspace(context::impl& state, plan const& how, int threads);
 

@@ -12,6 +12,7 @@ using heptad::test::largest_error;
 using heptad::test::layout;
 using heptad::test::padded_matrix;
 using heptad::test::tolerance;
+using heptad::test::under_test;
 
 namespace {
 
@@ -37,7 +38,7 @@ struct random_product {
   }
   heptad::report run(heptad::context& workers, heptad::options const& wishes = {}) {
     reset();
-    return heptad::gemm(workers, alpha, A.read(), B.read(), beta, C.view(), wishes);
+    return heptad::gemm(workers, alpha, A.read(), B.read(), beta, C.view(), under_test(wishes));
   }
   /// Checks C against the reference under the bound that the report's plan carries.
   void check(heptad::report const& r) const {
@@ -90,7 +91,7 @@ TEMPLATE_TEST_CASE("views with negative strides agree with the triple loop", "",
   };
   heptad::options forced;
   forced.force_levels = GENERATE(-1, 1, 2);
-  auto const r = heptad::gemm(workers, T(1), flipped(A.read()), B.read(), T(0), flipped(C.view()), forced);
+  auto const r = heptad::gemm(workers, T(1), flipped(A.read()), B.read(), T(0), flipped(C.view()), under_test(forced));
   CHECK(C.strays() == 0);
   CHECK(largest_error(T(1), A, B, T(0), C, C) <= tolerance<T>(r.plan, 1, 0));
 }
@@ -232,7 +233,7 @@ TEST_CASE("wrong views and options are errors that name them, and leave C alone"
   auto const B = heptad::column_major<double const>(b.data(), 4, 3, 4);
   auto const C = heptad::column_major(c.data(), 5, 3, 5);
   auto const call = [&](auto X, auto Y, auto Z, heptad::options const& wishes = {}) {
-    return message_of([&] { heptad::gemm<double>(workers, 1, X, Y, 0, Z, wishes); });
+    return message_of([&] { heptad::gemm<double>(workers, 1, X, Y, 0, Z, under_test(wishes)); });
   };
   CHECK(call(A.block(0, 0, 4, 4), B, C) == "A.rows = 4 must be C.rows = 5");
   CHECK(call(A, B.block(0, 0, 3, 3), C) == "B.rows = 3 must be A.cols = 4");

@@ -11,7 +11,19 @@
 
 #include <heptad/heptad.hpp>
 
+#ifndef HEPTAD_TEST_SCHEDULER
+#define HEPTAD_TEST_SCHEDULER tbb
+#endif
+
 namespace heptad::test {
+
+/// The tests of the interface are built once for each parallel scheduler.
+inline constexpr scheduler_kind scheduler_under_test = scheduler_kind::HEPTAD_TEST_SCHEDULER;
+
+inline options under_test(options wishes = {}) {
+  if (wishes.scheduler == options{}.scheduler) wishes.scheduler = scheduler_under_test;
+  return wishes;
+}
 
 enum class layout { columns, rows, spread };  // spread: neither stride is 1
 

@@ -54,6 +54,7 @@ public:
   void run(task const& t, std::byte* scratch) const noexcept override {
     function_(static_cast<int>(&t - graph_.tasks.data()), scratch);
   }
+  void run_at(task const& t, std::span<location const>, std::byte* scratch) const noexcept override { run(t, scratch); }
 
 private:
   graph const& graph_;

@@ -12,6 +12,7 @@
 #include <new>
 
 #include "schedulers/sequential/sequential.hpp"
+#include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/plan/profile.hpp"
 #include "tasks/gemm_graph.hpp"
@@ -98,6 +99,43 @@ struct product_case {
               [&](int w, std::size_t bytes) { return scratch.try_emplace(w, bytes).first->second.data; });
     });
   }
+#ifdef HEPTAD_TEST_STARPU
+  /// The same product in cells: on StarPU, or one task after the other.
+  std::vector<T> in_cells(bool on_starpu, bool ordered) {
+    graph const cells = build_gemm_graph(how, default_profile(), tiling::cells);
+    dependencies const order = derive_dependencies(cells, ordered);
+    test_matrix<T> out = C;
+    out.view.data = out.storage.data();
+    aligned_memory workspace(static_cast<std::size_t>(cells.workspace_elements) * sizeof(T));
+    auto const body =
+        make_executor<T>(cells, how, {alpha, A.view, B.view, beta, out.view}, reinterpret_cast<T*>(workspace.data));
+    std::map<int, aligned_memory> scratch;
+    for (int lane = 0; lane < heptad_starpu_backend()->workers(3); ++lane)
+      scratch.try_emplace(lane, body->scratch_bytes());
+    if (!on_starpu) {
+      run_sequential(cells, *body, scratch.at(0).data);
+      return out.storage;
+    }
+    bound_product x;
+    x.work = &cells;
+    x.order = &order;
+    x.body = body.get();
+    auto const bind = [&x](int space, auto& matrix) {
+      x.operands[space] = {matrix.view.data, matrix.view.row_stride, matrix.view.col_stride};
+      x.orders[space] = orientation_of(matrix.view);
+    };
+    bind(space_A, A);
+    bind(space_B, B);
+    bind(space_C, out);
+    x.workspace = workspace.data;
+    x.scratch = [&scratch](int lane) { return scratch.at(lane).data; };
+    x.ordered = ordered;
+    x.beta_zero = beta == T(0);
+    run_result const ran = heptad_starpu_backend()->run(x);
+    CHECK(ran.records.size() == cells.tasks.size());
+    return out.storage;
+  }
+#endif
   std::vector<T> by_definition() {
     test_matrix<T> out = C;
     out.view.data = out.storage.data();
@@ -132,6 +170,10 @@ void check_integers(plan const& p) {
   CHECK(x.parallel(1, false) == expected);
   CHECK(x.parallel(4, false) == expected);
   CHECK(x.parallel(4, true) == expected);
+#ifdef HEPTAD_TEST_STARPU
+  CHECK(x.in_cells(true, false) == expected);
+  CHECK(x.in_cells(true, true) == expected);
+#endif
 }
 
 template <typename T>
@@ -142,6 +184,9 @@ void check_same_bits(plan const& p) {
     CAPTURE(workers);
     CHECK(same_bits(x.parallel(workers, true), expected));
   }
+#ifdef HEPTAD_TEST_STARPU
+  CHECK(same_bits(x.in_cells(true, true), x.in_cells(false, true)));
+#endif
 }
 
 }  // namespace

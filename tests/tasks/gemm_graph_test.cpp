@@ -18,7 +18,7 @@ namespace {
 /// Small tiles and strips appear only in large problems: these rates do not matter, the sizes do.
 machine_profile const machine{};
 
-void check_product(plan const& p, unsigned seed, int orders = 3) {
+void check_product(plan const& p, unsigned seed, int orders = 3, tiling cut = tiling::strips) {
   INFO(describe(p) << ", seed " << seed);
   std::mt19937 random(seed);
   matrix const A = random_integers(p.shape.m, p.shape.k, random), B = random_integers(p.shape.k, p.shape.n, random);
@@ -27,7 +27,7 @@ void check_product(plan const& p, unsigned seed, int orders = 3) {
       p.shape.beta_zero ? not_a_number(p.shape.m, p.shape.n) : random_integers(p.shape.m, p.shape.n, random);
   matrix const expected = classical_product(alpha, A, B, beta, C);
 
-  graph const g = build_gemm_graph(p, machine);
+  graph const g = build_gemm_graph(p, machine, cut);
   REQUIRE(interpret(g, program_order(g), alpha, A, B, beta, C).C.data == expected.data);
   for (bool ordered : {false, true}) {
     dependencies const d = derive_dependencies(g, ordered);
@@ -109,6 +109,31 @@ TEST_CASE("random plans give the product in random orders") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     check_product(random_plan(random), seed, 2);
+  }
+}
+
+TEST_CASE("random plans in cells give the product in random orders") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    check_product(random_plan(random), seed, 2, tiling::cells);
+  }
+}
+
+TEST_CASE("in cells the blocks of C and of every buffer that tasks touch are equal or apart, and cover C") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    plan const p = random_plan(random);
+    INFO(describe(p) << ", seed " << seed);
+    std::vector<block> cells;
+    for (task const& t : build_gemm_graph(p, machine, tiling::cells).tasks)
+      for (heptad::access const& a : t.accesses)
+        if (a.where.space >= space_C && std::ranges::find(cells, a.where) == cells.end()) cells.push_back(a.where);
+    std::int64_t covered = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].space == space_C) covered += cells[i].rows * cells[i].cols;
+      for (std::size_t j = 0; j < i; ++j) REQUIRE_FALSE(cells[i].overlaps(cells[j]));
+    }
+    CHECK(covered == p.shape.m * p.shape.n);
   }
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A product on plain memory, waited for. With main memory alone the tasks work on the caller's addresses, whatever the
+// strides; with devices the operands become handles for the time of the call.
+#include <starpu.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <semaphore>
+#include <string>
+
+#include <heptad/heptad.hpp>
+#include <heptad/starpu.hpp>
+
+#include "schedulers/starpu/graph_run.hpp"
+
+namespace heptad::starpu {
+namespace {
+
+/// The StarPU of the process, when Heptad had to start it: its workers sleep unless a call is in progress.
+class runtime {
+public:
+  int workers(int wanted) {
+    std::lock_guard const lock(mutex_);
+    if (starpu_is_initialized() == 0) start(wanted);
+    unsigned const count = starpu_cpu_worker_get_count();
+    if (count == 0)
+      throw error(status::invalid_argument, "StarPU has no CPU worker (STARPU_NCPU); scheduler = starpu needs one");
+    return static_cast<int>(count);
+  }
+
+  void begin_call() {
+    std::lock_guard const lock(mutex_);
+    if (calls_++ == 0 && own_) starpu_resume();
+  }
+  void end_call() {
+    std::lock_guard const lock(mutex_);
+    if (--calls_ == 0 && own_) starpu_pause();
+  }
+
+  void stop() {
+    std::lock_guard const lock(mutex_);
+    if (!own_ || calls_ > 0 || starpu_is_initialized() == 0) return;
+    starpu_resume();
+    starpu_shutdown();
+    own_ = false;
+  }
+
+  ~runtime() { stop(); }
+
+private:
+  void start(int wanted) {
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.ncpus = std::min(wanted, STARPU_MAXCPUS);
+    conf.sched_policy_name = "prio";  // STARPU_SCHED wins
+    if (int const answer = starpu_init(&conf); answer != 0)
+      throw error(status::invalid_argument, "StarPU could not be started (" + std::to_string(answer) + ")");
+    own_ = true;
+    starpu_pause();
+  }
+
+  std::mutex mutex_;
+  bool own_ = false;
+  int calls_ = 0;
+};
+
+runtime& process_runtime() {
+  static runtime one;
+  return one;
+}
+
+/// A handle on a view, when StarPU has an interface for it.
+class operand_handle {
+public:
+  operand_handle(location const& p, orientation order, std::int64_t rows, std::int64_t cols,
+                 std::size_t element_bytes) {
+    bool const by_columns = order == orientation::column_major;
+    std::int64_t const inner = by_columns ? rows : cols, outer = by_columns ? cols : rows;
+    std::int64_t const ld = outer == 1 ? inner : by_columns ? p.cs : p.rs;
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    if ((inner > 1 && (by_columns ? p.rs : p.cs) != 1) || ld < inner || ld > most || outer > most) return;
+    starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(p.data),
+                                static_cast<std::uint32_t>(ld), static_cast<std::uint32_t>(inner),
+                                static_cast<std::uint32_t>(outer), element_bytes);
+  }
+  ~operand_handle() {
+    if (handle_ != nullptr) starpu_data_unregister(handle_);
+  }
+  operand_handle(operand_handle const&) = delete;
+  operand_handle& operator=(operand_handle const&) = delete;
+  [[nodiscard]] starpu_data_handle_t get() const noexcept { return handle_; }
+
+private:
+  starpu_data_handle_t handle_ = nullptr;
+};
+
+std::vector<task_record> run_and_wait(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles) {
+  graph_run one(product, handles, {});
+  std::binary_semaphore done(0);
+  one.submit([&done] { done.release(); });
+  done.acquire();
+  return one.take_records();
+}
+
+std::vector<task_record> run_on_devices_too(bound_product product) {
+  graph const& g = *product.work;
+  auto const bytes = static_cast<std::size_t>(g.type == element_type::f64 ? 8 : 4);
+  operand_handle const A(product.operands[space_A], product.orders[space_A], g.m, g.k, bytes);
+  operand_handle const B(product.operands[space_B], product.orders[space_B], g.k, g.n, bytes);
+  operand_handle const C(product.operands[space_C], product.orders[space_C], g.m, g.n, bytes);
+  starpu_data_handle_t const handles[3] = {A.get(), B.get(), C.get()};
+  if (A.get() != nullptr && B.get() != nullptr && C.get() != nullptr) product.workspace = nullptr;
+  return run_and_wait(product, handles);
+}
+
+run_result run(bound_product const& product) {
+  if (starpu_worker_get_id() >= 0) {
+    throw error(status::invalid_argument,
+                "a blocking product with scheduler = starpu must not be called from a StarPU task: submit_gemm() of "
+                "<heptad/starpu.hpp> does not wait");
+  }
+  process_runtime().begin_call();
+  struct end {
+    ~end() { process_runtime().end_call(); }
+  } const at_end;
+  auto const start = std::chrono::steady_clock::now();
+  run_result result;
+  starpu_data_handle_t const none[3] = {};
+  bool const devices = starpu_memory_nodes_get_count() > 1;
+  result.records = devices ? run_on_devices_too(product) : run_and_wait(product, none);
+  result.workers = static_cast<int>(starpu_cpu_worker_get_count());
+  std::ranges::sort(result.records, {}, &task_record::end);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace
+
+void shutdown() { process_runtime().stop(); }
+
+}  // namespace heptad::starpu
+
+HEPTAD_API heptad::starpu_backend const* heptad_starpu_backend() noexcept {
+  static constexpr heptad::starpu_backend backend{
+      HEPTAD_VERSION, [](int wanted) { return heptad::starpu::process_runtime().workers(wanted); },
+      heptad::starpu::run};
+  return &backend;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedulers/starpu/codelets.hpp"
+
+#include <array>
+
+#include "schedulers/starpu/graph_run.hpp"
+
+namespace heptad::starpu {
+namespace {
+
+location place_in_memory(slot const& s, void* buffers[], std::int64_t element_bytes) {
+  if (s.buffer < 0) return s.fixed;
+  void* const matrix = buffers[s.buffer];
+  bool const by_columns = s.order == orientation::column_major;
+  auto const ld = static_cast<std::int64_t>(STARPU_MATRIX_GET_LD(matrix));
+  std::int64_t const rs = by_columns ? 1 : ld, cs = by_columns ? ld : 1;
+  auto* const first = reinterpret_cast<std::byte*>(STARPU_MATRIX_GET_PTR(matrix));
+  return {first + (s.row * rs + s.col * cs) * element_bytes, rs, cs};
+}
+
+void run_on_cpu(void* buffers[], void* cl_arg) {
+  task_argument const& x = argument_of(cl_arg);
+  std::array<location, most_places> places;
+  for (std::size_t i = 0; i < x.slots.size(); ++i)
+    places[i] = place_in_memory(x.slots[i], buffers, x.run->element_bytes());
+  x.run->execute(x, {places.data(), x.slots.size()});
+}
+
+std::uint32_t footprint(starpu_task* t) { return argument_of(t->cl_arg).footprint; }
+
+/// A codelet with its model: StarPU keeps pointers to both.
+struct modelled_codelet {
+  starpu_perfmodel model{};
+  starpu_codelet codelet{};
+
+  modelled_codelet(char const* name, unsigned color) {
+    model.type = STARPU_HISTORY_BASED;
+    model.symbol = name;
+    model.footprint = footprint;
+    starpu_codelet_init(&codelet);
+    codelet.cpu_funcs[0] = run_on_cpu;
+    codelet.cpu_funcs_name[0] = "run_on_cpu";
+    codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    codelet.model = &model;
+    codelet.name = name;
+    codelet.color = color;
+  }
+};
+
+}  // namespace
+
+starpu_codelet& codelet_of(task const& t) {
+  static modelled_codelet combine("heptad_combine", 0x5b9bd5), scale("heptad_scale", 0xa5a5a5),
+      product("heptad_product", 0x70ad47);
+  if (std::holds_alternative<combine_step>(t.body)) return combine.codelet;
+  if (std::holds_alternative<scale_step>(t.body)) return scale.codelet;
+  return product.codelet;
+}
+
+starpu_codelet& empty_codelet() {
+  static starpu_codelet codelet = [] {
+    starpu_codelet c;
+    starpu_codelet_init(&c);
+    c.where = STARPU_NOWHERE;
+    c.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    c.name = "heptad_access";
+    return c;
+  }();
+  return codelet;
+}
+
+}  // namespace heptad::starpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The codelets as StarPU sees them: which workers can run them, how their time is modelled, how tools show them.
+#pragma once
+
+#include <starpu.h>
+
+#include <functional>
+#include <vector>
+
+#include "schedulers/executor.hpp"
+#include "schedulers/starpu/task_places.hpp"
+
+namespace heptad::starpu {
+
+/// Where a task finds one of its places: in a buffer that StarPU hands it, or at a fixed address.
+struct slot {
+  int buffer = -1;  // index among the task's handles; negative: fixed
+  location fixed;
+  orientation order = orientation::column_major;  // of the matrix in the buffer
+  std::int64_t row = 0, col = 0;                  // of the place in it
+};
+
+class graph_run;
+
+/// The argument of one task. Lives as long as its run.
+struct task_argument {
+  graph_run* run = nullptr;
+  int number = 0;  // of the task in the graph
+  placed_task placed;
+  std::vector<slot> slots;  // one a place
+  std::uint32_t footprint = 0;
+};
+
+/// combine, scale or product, by the kind of the body.
+starpu_codelet& codelet_of(task const& t);
+
+/// A codelet without a function: for the synchronisation that an access alone brings.
+starpu_codelet& empty_codelet();
+
+/// The argument of a running task.
+inline task_argument const& argument_of(void* cl_arg) { return *static_cast<task_argument const*>(cl_arg); }
+
+}  // namespace heptad::starpu

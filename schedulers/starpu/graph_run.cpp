@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedulers/starpu/graph_run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "schedulers/starpu/cells_filter.hpp"
+
+namespace heptad::starpu {
+namespace {
+
+auto order_of(block const& b) { return std::tuple(b.space, b.col, b.row, b.cols, b.rows); }
+
+/// Tools may look at a name long after its task has ended.
+char const* lasting(std::string const& name) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  std::lock_guard const lock(mutex);
+  return names.insert(name).first->c_str();
+}
+
+/// Ranks by the longest chain of tasks that waits for each, 0 for the longest.
+std::vector<int> ranks(graph const& g, dependencies const& d) {
+  std::vector<double> below(g.tasks.size());
+  for (std::size_t t = g.tasks.size(); t-- > 0;) {  // program order is topological
+    for (int const next : d.successors[t]) below[t] = std::max(below[t], below[static_cast<std::size_t>(next)]);
+    below[t] += g.tasks[t].cost.seconds;
+  }
+  std::vector<int> by_urgency(g.tasks.size());
+  for (std::size_t t = 0; t < by_urgency.size(); ++t) by_urgency[t] = static_cast<int>(t);
+  std::ranges::stable_sort(by_urgency, [&](int x, int y) {
+    return below[static_cast<std::size_t>(x)] > below[static_cast<std::size_t>(y)];
+  });
+  std::vector<int> rank(g.tasks.size());
+  for (std::size_t i = 0; i < by_urgency.size(); ++i)
+    rank[static_cast<std::size_t>(by_urgency[i])] = static_cast<int>(i);
+  return rank;
+}
+
+/// The priority of rank r in what the policy of the context knows.
+int priority_of(int rank, run_options const& o) {
+  bool const current = o.sched_ctx == STARPU_NMAX_SCHED_CTXS;
+  int const least = current ? starpu_sched_get_min_priority() : starpu_sched_ctx_get_min_priority(o.sched_ctx);
+  int const most = current ? starpu_sched_get_max_priority() : starpu_sched_ctx_get_max_priority(o.sched_ctx);
+  std::int64_t const wanted = std::int64_t{o.priority} - rank;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, least, std::max(least, most)));
+}
+
+/// The lane of every CPU worker, by its identifier; −1 for other workers.
+std::vector<int> lanes() {
+  std::vector<int> lane(STARPU_NMAXWORKERS, -1), ids(STARPU_NMAXWORKERS);
+  int const count = starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, ids.data(), STARPU_NMAXWORKERS);
+  for (int i = 0; i < count; ++i) lane[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])] = i;
+  return lane;
+}
+
+/// A handle of a task, with all that the task does to it.
+struct use {
+  starpu_data_handle_t handle;
+  int mode;
+};
+
+int use_of(std::vector<use>& uses, starpu_data_handle_t handle, int mode) {
+  auto const found = std::ranges::find(uses, handle, &use::handle);
+  auto const index = static_cast<int>(found - uses.begin());
+  if (found == uses.end()) uses.push_back({handle, mode});
+  else found->mode |= mode;
+  return index;
+}
+
+int mode_of(touched_block const& x, bool commutes) {
+  if (!x.writes) return STARPU_R;
+  if (!x.reads) return STARPU_W;
+  return commutes && x.accumulates ? STARPU_RW | STARPU_COMMUTE : STARPU_RW;
+}
+
+void set_handles(starpu_task& t, std::vector<use> const& uses) {
+  t.nbuffers = static_cast<int>(uses.size());
+  starpu_data_handle_t* handles = t.handles;
+  starpu_data_access_mode* modes = t.modes;
+  if (uses.size() > STARPU_NMAXBUFS) {  // StarPU frees both with the task
+    handles = t.dyn_handles = static_cast<starpu_data_handle_t*>(std::calloc(uses.size(), sizeof *handles));
+    modes = t.dyn_modes = static_cast<starpu_data_access_mode*>(std::calloc(uses.size(), sizeof *modes));
+    if (handles == nullptr || modes == nullptr) throw std::bad_alloc();
+  }
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    handles[i] = uses[i].handle;
+    modes[i] = static_cast<starpu_data_access_mode>(uses[i].mode);
+  }
+}
+
+}  // namespace
+
+graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles,
+                     run_options const& options)
+    : product_(product),
+      options_(options),
+      element_bytes_(product.work->type == element_type::f64 ? 8 : 4),
+      operands_{handles[0], handles[1], handles[2]},
+      priorities_(ranks(*product.work, *product.order)),
+      lane_of_worker_(lanes()),
+      records_(product.work->tasks.size()),
+      start_(std::chrono::steady_clock::now()) {
+  graph const& g = *product.work;
+  std::vector<placed_task> placed;
+  placed.reserve(g.tasks.size());
+  for (task const& t : g.tasks) placed.push_back(place_task(t, g, product.beta_zero));
+  find_cells(placed);
+  arguments_.resize(g.tasks.size());
+  for (std::size_t t = 0; t < g.tasks.size(); ++t) {
+    if (placed[t].touched.size() > most_places)
+      throw error(status::internal_error, "task " + g.tasks[t].name + " touches too many blocks; C is untouched");
+    arguments_[t] = {this, static_cast<int>(t), std::move(placed[t]), {}, footprint_of(g.tasks[t], g)};
+  }
+}
+
+graph_run::~graph_run() = default;
+
+double graph_run::elapsed() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void graph_run::execute(task_argument const& x, std::span<location const> places) {
+  int const lane = lane_of_worker_[static_cast<std::size_t>(starpu_worker_get_id())];
+  double const begin = elapsed();
+  product_.body->run_at(x.placed.local, places, product_.scratch(lane));
+  records_[static_cast<std::size_t>(x.number)] = {x.number, lane, begin, elapsed()};
+}
+
+/// Every block of C and of the buffers that some task touches, once. In a graph in cells they are apart.
+void graph_run::find_cells(std::vector<placed_task> const& tasks) {
+  for (placed_task const& t : tasks)
+    for (touched_block const& x : t.touched)
+      if (x.where.space >= space_C) cells_.push_back({x.where});
+  std::ranges::sort(cells_, {}, [](cell const& c) { return order_of(c.where); });
+  auto const repeated = std::ranges::unique(cells_, {}, &cell::where);
+  cells_.erase(repeated.begin(), repeated.end());
+}
+
+graph_run::cell const& graph_run::cell_of(block const& b) const {
+  return *std::ranges::lower_bound(cells_, order_of(b), {}, [](cell const& c) { return order_of(c.where); });
+}
+
+/// With an address, a handle stands for the order of the tasks alone, and holds no data.
+void graph_run::register_cells() {
+  for (cell& c : cells_) {
+    bool const buffer = c.where.space >= first_buffer;
+    if (!buffer && operands_[space_C] != nullptr) continue;
+    c.owned = true;
+    if (!buffer || product_.workspace != nullptr) {
+      starpu_void_data_register(&c.handle);
+      continue;
+    }
+    heptad::buffer const& whole = product_.work->buffers[static_cast<std::size_t>(c.where.space - first_buffer)];
+    bool const by_columns = whole.order == orientation::column_major;
+    std::int64_t const inner = by_columns ? c.where.rows : c.where.cols;
+    std::int64_t const outer = by_columns ? c.where.cols : c.where.rows;
+    auto const ld = static_cast<std::uint32_t>(padded_leading_dimension(inner, element_bytes_));
+    starpu_matrix_data_register(&c.handle, -1, 0, ld, ld, static_cast<std::uint32_t>(outer),
+                                static_cast<std::size_t>(element_bytes_));
+  }
+}
+
+/// One level of parts, whatever the number of levels of the plan.
+void graph_run::partition_C() {
+  starpu_data_handle_t const C = operands_[space_C];
+  if (C == nullptr) return;
+  std::vector<block> parts;
+  for (cell const& c : cells_)
+    if (c.where.space == space_C) parts.push_back(c.where);
+  if (parts.size() > 1) {
+    // An access to the whole ends any partition of the caller's that StarPU still holds open.
+    starpu_task* const access = starpu_task_create();
+    access->cl = &empty_codelet();
+    access->sched_ctx = options_.sched_ctx;
+    set_handles(*access, {{C, product_.beta_zero ? STARPU_W : STARPU_RW}});
+    submit(access);
+    children_.resize(parts.size());
+    plan_cells(C, parts, children_);
+    starpu_data_partition_submit(C, static_cast<unsigned>(children_.size()), children_.data());
+  }
+  std::size_t child = 0;
+  for (cell& c : cells_)
+    if (c.where.space == space_C) c.handle = children_.empty() ? C : children_[child++];
+}
+
+void graph_run::unpartition_C() {
+  if (children_.empty()) return;
+  auto const count = static_cast<unsigned>(children_.size());
+  starpu_data_unpartition_submit(operands_[space_C], count, children_.data(), -1);
+  starpu_data_partition_clean(operands_[space_C], count, children_.data());
+}
+
+location graph_run::fixed_place(block const& b) const {
+  if (b.space < first_buffer) {
+    location const& whole = product_.operands[b.space];
+    return {static_cast<std::byte*>(whole.data) + (b.row * whole.rs + b.col * whole.cs) * element_bytes_, whole.rs,
+            whole.cs};
+  }
+  heptad::buffer const& whole = product_.work->buffers[static_cast<std::size_t>(b.space - first_buffer)];
+  bool const by_columns = whole.order == orientation::column_major;
+  std::int64_t const rs = by_columns ? 1 : whole.ld, cs = by_columns ? whole.ld : 1;
+  return {product_.workspace + (whole.offset + b.row * rs + b.col * cs) * element_bytes_, rs, cs};
+}
+
+starpu_task* graph_run::make_task(task_argument& x) const {
+  task const& of_graph = product_.work->tasks[static_cast<std::size_t>(x.number)];
+  std::vector<use> uses;
+  bool in_memory = false;
+  // Who holds several blocks while it waits for another one keeps them from everybody: such updates are in order.
+  bool const commutes =
+      !product_.ordered && std::ranges::count(x.placed.touched, true, &touched_block::accumulates) == 1;
+  for (touched_block const& t : x.placed.touched) {
+    block const& b = t.where;
+    int const mode = mode_of(t, commutes);
+    slot s;
+    if (b.space < space_C) {
+      if (operands_[b.space] != nullptr)
+        s = {use_of(uses, operands_[b.space], mode), {}, product_.orders[b.space], b.row, b.col};
+      else s.fixed = fixed_place(b);
+    } else {
+      cell const& c = cell_of(b);
+      int const index = use_of(uses, c.handle, mode);
+      bool const buffer = b.space >= first_buffer;
+      bool const fixed = buffer ? product_.workspace != nullptr : operands_[space_C] == nullptr;
+      orientation const order = buffer ? product_.work->buffers[static_cast<std::size_t>(b.space - first_buffer)].order
+                                       : orientation::column_major;
+      if (fixed) s.fixed = fixed_place(b);
+      else s = {index, {}, order, 0, 0};
+    }
+    in_memory = in_memory || s.buffer < 0;
+    x.slots.push_back(s);
+  }
+  starpu_task* const t = starpu_task_create();
+  t->cl = &codelet_of(of_graph);
+  t->cl_arg = &x;
+  t->name = lasting(of_graph.name);
+  t->callback_func = on_task_end;
+  t->callback_arg = const_cast<graph_run*>(this);
+  t->sched_ctx = options_.sched_ctx;
+  t->priority = priority_of(priorities_[static_cast<std::size_t>(x.number)], options_);
+  t->flops = of_graph.cost.flops;
+  if (in_memory) t->where = STARPU_CPU;
+  set_handles(*t, uses);
+  return t;
+}
+
+void graph_run::submit(std::function<void()> finished) {
+  finished_ = std::move(finished);
+  running_ = arguments_.size() + 1;  // this submission is the last one
+  register_cells();
+  partition_C();
+  for (task_argument& x : arguments_)
+    if (!submit(make_task(x))) task_ended();
+  unpartition_C();
+  for (cell const& c : cells_)
+    if (c.owned) starpu_data_unregister_submit(c.handle);
+  int const refused = refused_;
+  task_ended();  // may delete this
+  if (refused != 0)
+    throw error(status::internal_error, "StarPU refused a task (" + std::to_string(refused) + "); C is partly updated");
+}
+
+bool graph_run::submit(starpu_task* t) {
+  int const answer = starpu_task_submit(t);
+  if (answer == 0) return true;
+  refused_ = answer;
+  starpu_task_destroy(t);
+  return false;
+}
+
+void graph_run::on_task_end(void* run) { static_cast<graph_run*>(run)->task_ended(); }
+
+void graph_run::task_ended() {
+  if (running_.fetch_sub(1) != 1) return;
+  auto const finished = std::move(finished_);  // may delete this
+  finished();
+}
+
+}  // namespace heptad::starpu

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One graph on its way through StarPU: every block that tasks touch gets a handle, every task becomes one of StarPU's,
+// and the dependencies are those that StarPU finds in the accesses. The operands may be handles of the caller; only C
+// is partitioned: A and B are read through the handles as they are, by any number of products at once.
+#pragma once
+
+#include <starpu.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "schedulers/starpu/backend.hpp"
+#include "schedulers/starpu/codelets.hpp"
+
+namespace heptad::starpu {
+
+/// Where and how the tasks of a run go.
+struct run_options {
+  unsigned sched_ctx = STARPU_NMAX_SCHED_CTXS;  // that value: the current one
+  int priority = STARPU_DEFAULT_PRIO;           // of the most urgent task; the others have less
+};
+
+class graph_run {
+public:
+  /// handles: of A, B and C, each null when `product` has its address. Submits nothing. Throws std::bad_alloc.
+  graph_run(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles, run_options const& options);
+  ~graph_run();
+  graph_run(graph_run const&) = delete;
+  graph_run& operator=(graph_run const&) = delete;
+
+  /// Submits everything and returns without waiting. `finished` is called, on a thread of StarPU, when the last task
+  /// has run; it may delete this. Throws error{internal_error} when StarPU refuses a task.
+  void submit(std::function<void()> finished);
+
+  /// For codelets: runs a task in memory. Records when and where.
+  void execute(task_argument const& x, std::span<location const> places);
+  [[nodiscard]] std::int64_t element_bytes() const noexcept { return element_bytes_; }
+  [[nodiscard]] bound_product const& product() const noexcept { return product_; }
+
+  /// After the end: one record a task.
+  [[nodiscard]] std::vector<task_record> take_records() { return std::move(records_); }
+  [[nodiscard]] double elapsed() const;
+
+private:
+  struct cell {
+    block where;
+    starpu_data_handle_t handle = nullptr;
+    bool owned = false;  // registered here, and unregistered when all is submitted
+  };
+
+  void find_cells(std::vector<placed_task> const& tasks);
+  void register_cells();
+  void partition_C();
+  void unpartition_C();
+  [[nodiscard]] cell const& cell_of(block const& b) const;
+  [[nodiscard]] location fixed_place(block const& b) const;
+  starpu_task* make_task(task_argument& x) const;
+  bool submit(starpu_task* t);
+  void task_ended();
+  static void on_task_end(void* run);
+
+  bound_product const product_;
+  run_options const options_;
+  std::int64_t const element_bytes_;
+  starpu_data_handle_t const operands_[3];
+  std::vector<cell> cells_;                     // of C and of the buffers, sorted by place
+  std::vector<starpu_data_handle_t> children_;  // of C; empty: it is not partitioned
+  std::vector<task_argument> arguments_;
+  std::vector<int> priorities_;
+  std::vector<int> lane_of_worker_;
+  std::vector<task_record> records_;
+  std::atomic<std::size_t> running_{0};
+  std::function<void()> finished_;
+  int refused_ = 0;  // what StarPU answered to a task that it did not take
+  std::chrono::steady_clock::time_point const start_;
+};
+
+}  // namespace heptad::starpu

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A product of the caller's handles: everything is checked, planned and allocated before the first task is submitted.
+#include <starpu.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <heptad/starpu.h>
+#include <heptad/starpu.hpp>
+
+#include "schedulers/starpu/graph_run.hpp"
+#include "src/api/runtime_call.hpp"
+
+namespace heptad::starpu {
+namespace {
+
+[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
+
+struct shape {
+  std::int64_t rows = 0, cols = 0;
+};
+
+shape shape_of(char const* name, starpu_data_handle_t X, std::size_t element_bytes, bool transpose) {
+  if (X == nullptr) reject(std::string(name) + " = null must be a matrix handle");
+  if (starpu_data_get_interface_id(X) != STARPU_MATRIX_INTERFACE_ID)
+    reject(std::string(name) + " must be a handle of starpu_matrix_data_register");
+  std::size_t const size = starpu_matrix_get_elemsize(X);
+  if (size != element_bytes)
+    reject(std::string(name) + " has elements of " + std::to_string(size) + " bytes, which must be " +
+           std::to_string(element_bytes));
+  shape const stored{static_cast<std::int64_t>(starpu_matrix_get_nx(X)),
+                     static_cast<std::int64_t>(starpu_matrix_get_ny(X))};
+  return transpose ? shape{stored.cols, stored.rows} : stored;
+}
+
+void check_equal(char const* left, std::int64_t a, char const* right, std::int64_t b) {
+  if (a != b) reject(std::string(left) + " = " + std::to_string(a) + " must be " + right + " = " + std::to_string(b));
+}
+
+/// CPU workers of the context.
+int cpu_workers(unsigned sched_ctx) {
+  if (starpu_is_initialized() == 0) reject("StarPU is not initialised: starpu_init() comes first");
+  if (sched_ctx > STARPU_NMAX_SCHED_CTXS)
+    reject("sched_ctx = " + std::to_string(sched_ctx) + " must be a scheduling context, or " +
+           std::to_string(STARPU_NMAX_SCHED_CTXS) + " for the current one");
+  int count = static_cast<int>(starpu_cpu_worker_get_count());
+  if (sched_ctx != STARPU_NMAX_SCHED_CTXS) {
+    int* ids = nullptr;
+    unsigned const members = starpu_sched_ctx_get_workers_list(sched_ctx, &ids);
+    count = static_cast<int>(
+        std::count_if(ids, ids + members, [](int id) { return starpu_worker_get_type(id) == STARPU_CPU_WORKER; }));
+    std::free(ids);
+  }
+  if (count == 0) reject("StarPU has no CPU worker for these tasks, which need one");
+  return count;
+}
+
+/// One product in flight: its memory lives until its last task has run.
+struct flight {
+  std::unique_ptr<runtime_call> call;
+  graph_run run;
+  std::size_t limited = 0;  // bytes that count against StarPU's limit of main memory
+
+  flight(std::unique_ptr<runtime_call> planned, std::span<starpu_data_handle_t const, 3> handles, run_options const& o)
+      : call(std::move(planned)), run(call->product(), handles, o) {}
+};
+
+/// Keeps the plan under what StarPU may still take in main memory, where the caller has set a limit.
+void respect_limit(runtime_request& request) {
+  starpu_ssize_t const available = starpu_memory_get_available(STARPU_MAIN_RAM);
+  if (available < 0) return;
+  std::size_t const most = static_cast<std::size_t>(available);
+  request.wishes.max_workspace = std::min(most, request.wishes.max_workspace.value_or(most));
+}
+
+}  // namespace
+
+template <typename T>
+plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta, starpu_data_handle_t C,
+                 submit_options const& how) try {
+  runtime_request request;
+  request.workers = cpu_workers(how.sched_ctx);
+  shape const a = shape_of("A", A, sizeof(T), how.transpose_a), b = shape_of("B", B, sizeof(T), how.transpose_b),
+              c = shape_of("C", C, sizeof(T), false);
+  check_equal("rows of op(A)", a.rows, "rows of C", c.rows);
+  check_equal("rows of op(B)", b.rows, "columns of op(A)", a.cols);
+  check_equal("columns of op(B)", b.cols, "columns of C", c.cols);
+  if (C == A || C == B) reject(std::string("C must be another handle than ") + (C == A ? "A" : "B"));
+
+  request.shape = {c.rows, c.cols, a.cols, how.transpose_a, how.transpose_b, false, beta == T(0)};
+  request.wishes = how.wishes;
+  request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
+  // Where data moves, StarPU places the workspace; in main memory alone, the pages that the last product used are best.
+  request.with_workspace = starpu_memory_nodes_get_count() == 1;
+  respect_limit(request);
+  auto call = make_runtime_call(alpha, beta, request);
+  plan const planned = call->how();
+  if (call->product().work->k == 0 && beta == T(1)) return planned;
+
+  starpu_data_handle_t const handles[3] = {A, B, C};
+  auto one = std::make_unique<flight>(std::move(call), handles, run_options{how.sched_ctx, how.priority});
+  flight* const flying = one.release();
+  flying->run.submit([flying] { delete flying; });
+  return planned;
+} catch (std::bad_alloc const&) {
+  throw error(status::out_of_memory, "out of memory before anything was submitted; C is untouched");
+}
+
+template HEPTAD_API plan submit_gemm(double, starpu_data_handle_t, starpu_data_handle_t, double, starpu_data_handle_t,
+                                     submit_options const&);
+template HEPTAD_API plan submit_gemm(float, starpu_data_handle_t, starpu_data_handle_t, float, starpu_data_handle_t,
+                                     submit_options const&);
+
+namespace {
+
+bool is_transposed(char const* name, char trans) {
+  if (std::string("nN").find(trans) != std::string::npos) return false;
+  if (std::string("tTcC").find(trans) != std::string::npos) return true;
+  reject(std::string(name) + " = '" + trans + "' must be one of n, N, t, T, c, C");
+}
+
+template <typename T>
+int submit(char transa, char transb, T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta,
+           starpu_data_handle_t C, unsigned sched_ctx) noexcept {
+  try {
+    submit_options how;
+    how.transpose_a = is_transposed("transa", transa);
+    how.transpose_b = is_transposed("transb", transb);
+    how.sched_ctx = sched_ctx;
+    (void)submit_gemm(alpha, A, B, beta, C, how);
+    return HEPTAD_SUCCESS;
+  } catch (error const& e) {
+    return record_failure(e.code(), e.what());
+  } catch (std::exception const& e) {
+    return record_failure(status::internal_error, e.what());
+  }
+}
+
+}  // namespace
+}  // namespace heptad::starpu
+
+int heptad_starpu_dgemm_submit(char transa, char transb, double alpha, starpu_data_handle_t A, starpu_data_handle_t B,
+                               double beta, starpu_data_handle_t C, unsigned sched_ctx) {
+  return heptad::starpu::submit(transa, transb, alpha, A, B, beta, C, sched_ctx);
+}
+
+int heptad_starpu_sgemm_submit(char transa, char transb, float alpha, starpu_data_handle_t A, starpu_data_handle_t B,
+                               float beta, starpu_data_handle_t C, unsigned sched_ctx) {
+  return heptad::starpu::submit(transa, transb, alpha, A, B, beta, C, sched_ctx);
+}

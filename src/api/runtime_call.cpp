@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/api/runtime_call.hpp"
+
+#include <new>
+#include <utility>
+
+#include "src/api/arguments.hpp"
+#include "src/api/environment.hpp"
+#include "src/api/prepare.hpp"
+#include "tasks/gemm_graph.hpp"
+
+namespace heptad {
+namespace {
+
+template <typename T>
+class bound_call final : public runtime_call {
+public:
+  bound_call(T alpha, T beta, workspace memory) : memory_(std::move(memory)), beta_zero_(beta == T(0)) {
+    prepared_plan const& p = *memory_.prepared;
+    body_ = make_executor<T>(p.work, p.how, {alpha, {}, {}, beta, {}}, nullptr);
+  }
+
+  [[nodiscard]] bound_product product() const override {
+    prepared_plan const& p = *memory_.prepared;
+    bound_product x;
+    x.work = &p.work;
+    x.order = &p.order;
+    x.body = body_.get();
+    x.orders[space_A] = p.how.shape.a_row_major ? orientation::row_major : orientation::column_major;
+    x.orders[space_B] = p.how.shape.b_row_major ? orientation::row_major : orientation::column_major;
+    x.workspace = memory_.shared_bytes > 0 ? memory_.shared() : nullptr;
+    x.scratch = [this](int lane) { return memory_.scratch(lane); };
+    x.ordered = p.how.deterministic;
+    x.beta_zero = beta_zero_;
+    return x;
+  }
+
+  [[nodiscard]] plan const& how() const override { return memory_.prepared->how; }
+
+private:
+  workspace memory_;
+  std::unique_ptr<executor> body_;
+  bool beta_zero_;
+};
+
+/// C := beta C as one task.
+workspace only_scaled(element_type type, problem const& shape, machine_profile const& machine) {
+  auto p = std::make_shared<prepared_plan>();
+  p->how.type = type;
+  p->how.shape = shape;
+  p->how.reason = "alpha or k is 0: C is only scaled";
+  p->work = build_gemm_graph(p->how, machine, tiling::cells);
+  p->order = derive_dependencies(p->work, false);
+  p->how.tasks = p->work.tasks.size();
+  return {std::move(p), {}, false, 0};
+}
+
+}  // namespace
+
+runtime_call::~runtime_call() = default;
+
+template <typename T>
+std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request const& request) try {
+  constexpr auto type = sizeof(T) == sizeof(double) ? element_type::f64 : element_type::f32;
+  context::impl& state = default_context().state();
+  options wishes = with_defaults(request.wishes, state.defaults);
+  wishes.scheduler = scheduler_kind::starpu;
+  check_options(wishes, type);
+  if (request.shape.k == 0 || alpha == T(0)) {
+    problem shape = request.shape;
+    shape.k = 0;
+    return std::make_unique<bound_call<T>>(alpha, beta, only_scaled(type, shape, state.machine()));
+  }
+  plan_key const key{type, request.shape, request.workers, wishes};
+  lease_wishes const lease{request.lanes, request.with_workspace};
+  return std::make_unique<bound_call<T>>(alpha, beta, get_workspace(state, key, lease));
+} catch (std::bad_alloc const&) {
+  throw error(status::out_of_memory, "out of memory before anything was submitted; C is untouched");
+}
+
+template HEPTAD_API std::unique_ptr<runtime_call> make_runtime_call(double, double, runtime_request const&);
+template HEPTAD_API std::unique_ptr<runtime_call> make_runtime_call(float, float, runtime_request const&);
+
+}  // namespace heptad

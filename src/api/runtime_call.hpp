@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Heptad's other libraries need of libheptad beside its public headers: a product planned and bound, for a runtime
+// that says itself where operands lie and when tasks run. Not for clients: it may change in every version.
+#pragma once
+
+#include <memory>
+
+#include <heptad/heptad.hpp>
+
+#include "schedulers/starpu/backend.hpp"
+
+namespace heptad {
+
+/// A product C := alpha A B + beta C on operands that lie elsewhere, with its plan, its graph in cells and its memory.
+class HEPTAD_API runtime_call {
+public:
+  virtual ~runtime_call();
+  [[nodiscard]] virtual bound_product product() const = 0;
+  [[nodiscard]] virtual plan const& how() const = 0;
+};
+
+struct runtime_request {
+  problem shape;  // k = 0: C is only scaled
+  options wishes;
+  int workers = 1;             // that the plan is made for
+  int lanes = 1;               // scratch areas
+  bool with_workspace = true;  // of the graph's buffers; false: the runtime allocates them
+};
+
+/// Throws error, as gemm() in <heptad/heptad.hpp>; plans smaller when there is no memory.
+template <typename T>
+HEPTAD_API std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request const& request);
+
+/// What heptad_last_error() will say on this thread; returns the code of the C interface.
+HEPTAD_API int record_failure(status code, char const* message) noexcept;
+
+}  // namespace heptad

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What submit_gemm and the blocking call refuse, before anything is submitted.
+#include <cstdlib>
+#include <heptad/starpu.hpp>
+#include <string>
+
+#include "src/api/memory.hpp"
+#include "tests/starpu/runtime.hpp"
+
+using namespace heptad;
+using namespace heptad::test;
+using heptad::starpu::submit_gemm;
+
+namespace {
+
+std::string message_of(auto const& call, status code = status::invalid_argument) {
+  try {
+    call();
+  } catch (error const& e) {
+    CHECK(e.code() == code);
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("without StarPU there is nothing to submit to") {
+  REQUIRE(starpu_is_initialized() == 0);
+  starpu_data_handle_t const none = nullptr;
+  CHECK(message_of([&] { (void)submit_gemm(1.0, none, none, 0.0, none); }).starts_with("StarPU is not initialised"));
+}
+
+TEST_CASE("handles that do not make a product are named") {
+  own_starpu const runtime;
+  std::mt19937 random(1);
+  handled_matrix<double> A(20, 30, random), B(30, 40, random), C(20, 40, random), before(C);
+  handled_matrix<float> single(20, 30, random);
+  A.share(), B.share(), C.share(), single.share();
+  std::vector<double> numbers(20 * 30);
+  starpu_data_handle_t vector = nullptr;
+  starpu_vector_data_register(&vector, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(numbers.data()), 600, 8);
+  auto const call = [](starpu_data_handle_t x, starpu_data_handle_t y, starpu_data_handle_t z,
+                       starpu::submit_options const& how = {}) {
+    return message_of([&] { (void)submit_gemm(1.0, x, y, 0.0, z, how); });
+  };
+  CHECK(call(nullptr, B.handle, C.handle) == "A = null must be a matrix handle");
+  CHECK(call(vector, B.handle, C.handle) == "A must be a handle of starpu_matrix_data_register");
+  CHECK(call(single.handle, B.handle, C.handle) == "A has elements of 4 bytes, which must be 8");
+  CHECK(call(A.handle, A.handle, C.handle) == "rows of op(B) = 20 must be columns of op(A) = 30");
+  CHECK(call(B.handle, B.handle, C.handle) == "rows of op(A) = 30 must be rows of C = 20");
+  CHECK(call(A.handle, B.handle, B.handle).starts_with("rows of op(A) = 20 must be"));
+  starpu::submit_options how;
+  how.transpose_b = true;
+  CHECK(call(A.handle, B.handle, C.handle, how) == "rows of op(B) = 40 must be columns of op(A) = 30");
+  how = {};
+  how.wishes.max_error = 0;
+  CHECK(call(A.handle, B.handle, C.handle, how) == "max_error = 0 must be at least 1");
+  how = {};
+  how.sched_ctx = 4711;
+  CHECK(call(A.handle, B.handle, C.handle, how).starts_with("sched_ctx = 4711 must be"));
+  handled_matrix<double> square(20, 20, random);
+  square.share();
+  CHECK(call(square.handle, square.handle, square.handle) == "C must be another handle than A");
+  starpu_data_unregister(vector);
+  C.release();
+  CHECK((C.data == before.data));
+}
+
+TEST_CASE("without a CPU worker nothing is submitted") {
+  setenv("STARPU_NCPU", "0", 1);
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  int const started = starpu_init(&conf);
+  std::string said = "StarPU itself refuses to start";
+  if (started == 0) {
+    std::mt19937 random(2);
+    handled_matrix<double> A(8, 8, random), B(8, 8, random), C(8, 8, random);
+    said = message_of([&] { (void)submit_gemm(1.0, A.share(), B.share(), 0.0, C.share()); });
+    A.release(), B.release(), C.release();
+    starpu_shutdown();
+    CHECK(said.starts_with("StarPU has no CPU worker"));
+  }
+  setenv("STARPU_NCPU", "3", 1);
+  INFO(said);
+  CHECK((started == 0 || started == -ENODEV));
+}
+
+TEST_CASE("no memory is an error before anything is submitted") {
+  own_starpu const runtime;
+  std::mt19937 random(3);
+  handled_matrix<double> A(300, 300, random), B(300, 300, random), C(300, 300, random), before(C);
+  A.share(), B.share(), C.share();
+  set_allocation_gate([](std::size_t) { return false; });
+  std::string const said =
+      message_of([&] { (void)submit_gemm(1.0, A.handle, B.handle, 1.0, C.handle); }, status::out_of_memory);
+  set_allocation_gate(nullptr);
+  CHECK(said.find("C is untouched") != std::string::npos);
+  C.release();
+  CHECK((C.data == before.data));
+}
+
+TEST_CASE("a product that finds little memory is planned smaller") {
+  own_starpu const runtime;
+  std::mt19937 random(4);
+  handled_matrix<double> A(512, 512, random), B(512, 512, random), C(512, 512, random), expected(C);
+  classical(1.0, A, false, B, false, 1.0, expected);
+  starpu::submit_options how;
+  how.wishes.force_levels = 2;
+  std::size_t const wanted = submit_gemm(0.0, A.share(), B.share(), 1.0, C.share(), how).workspace;
+  CHECK(wanted == 0);  // alpha = 0 takes nothing
+  set_allocation_gate([](std::size_t bytes) { return bytes < (std::size_t{9} << 20); });
+  plan const small = submit_gemm(1.0, A.handle, B.handle, 1.0, C.handle, how);
+  set_allocation_gate(nullptr);
+  CHECK(small.workspace < (std::size_t{9} << 20));
+  C.release();
+  CHECK((C.data == expected.data));
+}
+
+namespace {
+
+std::string refusal;
+
+void call_inside(void*[], void*) {
+  std::vector<double> x(64 * 64 * 8, 1), y(x), z(x);
+  options blocking;
+  blocking.scheduler = scheduler_kind::starpu;
+  blocking.force_levels = 1;
+  heptad::context workers(2);
+  try {
+    auto const view = [](auto& v) { return column_major(v.data(), 128, 128, 128); };
+    (void)gemm<double>(workers, 1, view(x), view(y), 0, view(z), blocking);
+  } catch (error const& e) {
+    refusal = e.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a blocking product inside a StarPU task is an error, not a deadlock") {
+  own_starpu const runtime;
+  static starpu_codelet codelet;
+  starpu_codelet_init(&codelet);
+  codelet.cpu_funcs[0] = call_inside;
+  REQUIRE(starpu_task_insert(&codelet, 0) == 0);
+  starpu_task_wait_for_all();
+  CHECK(refusal.find("must not be called from a StarPU task") != std::string::npos);
+}
+
+TEST_CASE("a StarPU that the caller has started is used, and neither paused nor ended") {
+  own_starpu const runtime;
+  std::mt19937 random(5);
+  handled_matrix<double> A(200, 200, random), B(200, 200, random), C(200, 200, random), expected(C);
+  classical(1.0, A, false, B, false, 1.0, expected);
+  heptad::context workers(2);
+  options blocking;
+  blocking.scheduler = scheduler_kind::starpu;
+  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
+  (void)gemm<double>(workers, 1, view(A), view(B), 1, view(C), blocking);
+  CHECK((C.data == expected.data));
+  CHECK(starpu_is_initialized() == 1);
+  (void)submit_gemm(-1.0, A.share(), B.share(), 1.0, C.share());  // would never end on a paused StarPU
+  classical(-1.0, A, false, B, false, 1.0, expected);
+  C.release();
+  CHECK((C.data == expected.data));
+}
+
+TEST_CASE("after blocking products StarPU can be ended and started by the caller") {
+  std::mt19937 random(6);
+  handled_matrix<double> A(200, 200, random), B(200, 200, random), C(200, 200, random), expected(C);
+  heptad::context workers(2);
+  options blocking;
+  blocking.scheduler = scheduler_kind::starpu;
+  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
+  for (int round = 0; round < 2; ++round) {
+    (void)gemm<double>(workers, 1, view(A), view(B), 1, view(C), blocking);
+    classical(1.0, A, false, B, false, 1.0, expected);
+    CHECK((C.data == expected.data));
+    starpu::shutdown();
+    CHECK(starpu_is_initialized() == 0);
+    own_starpu const runtime;
+    (void)submit_gemm(1.0, A.share(), B.share(), 1.0, C.share());
+    classical(1.0, A, false, B, false, 1.0, expected);
+    A.release(), B.release(), C.release();
+    CHECK((C.data == expected.data));
+  }
+}
