@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   # building
   g++ cmake ninja-build pkg-config git ccache
-  libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libeigen3-dev
+  libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libstarpu-dev libeigen3-dev
   # testing
   catch2 libbenchmark-dev clang-format-14
   # programs that the drop-in BLAS is tested with

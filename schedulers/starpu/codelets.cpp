@@ -69,4 +69,16 @@ starpu_codelet& empty_codelet() {
   return codelet;
 }
 
+starpu_codelet& allocating_codelet() {
+  static starpu_codelet codelet = [] {
+    starpu_codelet c;
+    starpu_codelet_init(&c);
+    c.cpu_funcs[0] = [](void*[], void*) {};
+    c.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    c.name = "heptad_allocate";
+    return c;
+  }();
+  return codelet;
+}
+
 }  // namespace heptad::starpu

@@ -37,6 +37,9 @@ starpu_codelet& codelet_of(task const& t);
 /// A codelet without a function: for the synchronisation that an access alone brings.
 starpu_codelet& empty_codelet();
 
+/// A codelet on a CPU that does nothing but to be there: what it writes has memory then.
+starpu_codelet& allocating_codelet();
+
 /// The argument of a running task.
 inline task_argument const& argument_of(void* cl_arg) { return *static_cast<task_argument const*>(cl_arg); }
 

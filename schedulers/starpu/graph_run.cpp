@@ -176,8 +176,9 @@ void graph_run::partition_C() {
   if (parts.size() > 1) {
     // An access to the whole ends any partition of the caller's that StarPU still holds open.
     starpu_task* const access = starpu_task_create();
-    access->cl = &empty_codelet();
+    access->cl = &(product_.beta_zero ? allocating_codelet() : empty_codelet());
     access->sched_ctx = options_.sched_ctx;
+    access->priority = priority_of(0, options_);
     set_handles(*access, {{C, product_.beta_zero ? STARPU_W : STARPU_RW}});
     submit(access);
     children_.resize(parts.size());

@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("deterministic products have the same bits for 1 to 8 workers
         wishes.scheduler = heptad::scheduler_kind::sequential;
         heptad::context one(1);
         auto const expected = x.multiply(one, wishes, beta);
-        for (int threads = 1; threads <= 8; ++threads) {
+        for (int threads = 1; threads <= 8; threads += heptad::test::own_workers ? 1 : 5) {
           INFO(m << " x " << n << " x " << k << ", " << levels << " levels, " << threads << " threads");
           heptad::context workers(threads);
           wishes.scheduler = heptad::scheduler_kind::sequential;
@@ -175,6 +175,7 @@ TEST_CASE("workers can be set while calls are in progress") {
 }
 
 TEST_CASE("a cancelled task group stops the product with its own code") {
+  if (!heptad::test::own_workers) return;  // other runtimes know nothing of TBB's groups
   cancelled_call one;
   oneapi::tbb::task_group group;
   heptad::happens_before(&one);

@@ -20,6 +20,9 @@ namespace heptad::test {
 /// The tests of the interface are built once for each parallel scheduler.
 inline constexpr scheduler_kind scheduler_under_test = scheduler_kind::HEPTAD_TEST_SCHEDULER;
 
+/// The workers are those of the context, in an arena.
+inline constexpr bool own_workers = scheduler_under_test == scheduler_kind::tbb;
+
 inline options under_test(options wishes = {}) {
   if (wishes.scheduler == options{}.scheduler) wishes.scheduler = scheduler_under_test;
   return wishes;

@@ -9,6 +9,7 @@ namespace {
   setenv("STARPU_SILENT", "1", 1);
   setenv("STARPU_HOME", HEPTAD_TEST_STARPU_HOME, 1);
   setenv("STARPU_NCPU", "3", 1);
+  setenv("STARPU_NOPENCL", "0", 1);
   setenv("STARPU_WORKERS_NOBIND", "1", 1);
   setenv("STARPU_BACKOFF_MAX", "64", 1);
   return setenv("HEPTAD_SCHEDULER", "starpu", 1);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// StarPU beside oneTBB in one process: the same products by turns, and the cost of a task, of submission and of idling
+// after a call. Prints JSON.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <heptad/heptad.hpp>
+#include <heptad/starpu.hpp>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using nlohmann::json;
+using steady = std::chrono::steady_clock;
+
+double since(steady::time_point t) { return std::chrono::duration<double>(steady::now() - t).count(); }
+
+double median(std::vector<double> x) {
+  std::ranges::sort(x);
+  return x[x.size() / 2];
+}
+
+double cpu_seconds() {
+  rusage r{};
+  getrusage(RUSAGE_SELF, &r);
+  auto const seconds = [](timeval const& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(r.ru_utime) + seconds(r.ru_stime);
+}
+
+std::vector<double> matrix(std::int64_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<double> x(static_cast<std::size_t>(n * n));
+  for (double& v : x) v = uniform(random);
+  return x;
+}
+
+json blocking(heptad::context& workers, std::int64_t n, int repetitions) {
+  auto const a = matrix(n, 1), b = matrix(n, 2);
+  std::vector<double> c(a.size(), 0.0);
+  json result{{"n", n}};
+  std::vector<double> seconds[2], idle[2];
+  heptad::options wishes;
+  for (int r = 0; r <= repetitions; ++r)
+    for (int s : {0, 1}) {
+      wishes.scheduler = s == 0 ? heptad::scheduler_kind::tbb : heptad::scheduler_kind::starpu;
+      auto const report = heptad::gemm<double>(workers, 1, heptad::column_major(a.data(), n, n, n),
+                                               heptad::column_major(b.data(), n, n, n), 1,
+                                               heptad::column_major(c.data(), n, n, n), wishes);
+      if (r == 0) continue;  // warms up
+      seconds[s].push_back(report.seconds);
+      idle[s].push_back(report.idle_fraction);
+      result[s == 0 ? "tbb_tasks" : "starpu_tasks"] = report.tasks;
+    }
+  double const cpu = cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  result["tbb_seconds"] = seconds[0];
+  result["starpu_seconds"] = seconds[1];
+  result["tbb_idle"] = median(idle[0]);
+  result["starpu_idle"] = median(idle[1]);
+  result["starpu_over_tbb"] = median(seconds[1]) / median(seconds[0]);
+  result["cpu_seconds_in_half_a_second_after"] = cpu_seconds() - cpu;
+  return result;
+}
+
+/// On handles: how long submit_gemm itself takes, and the whole.
+json asynchronous(std::int64_t n, int repetitions, int levels) {
+  auto a = matrix(n, 1), b = matrix(n, 2), c = matrix(n, 3);
+  auto const handle = [n](std::vector<double>& x) {
+    starpu_data_handle_t h = nullptr;
+    auto const size = static_cast<std::uint32_t>(n);
+    starpu_matrix_data_register(&h, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(x.data()), size, size, size,
+                                sizeof(double));
+    return h;
+  };
+  starpu_data_handle_t const A = handle(a), B = handle(b), C = handle(c);
+  heptad::starpu::submit_options how;
+  how.wishes.force_levels = levels;
+  std::vector<double> submission, whole;
+  std::size_t tasks = 0;
+  for (int r = 0; r <= repetitions; ++r) {
+    auto const begin = steady::now();
+    tasks = heptad::starpu::submit_gemm(1.0, A, B, 1.0, C, how).tasks;
+    double const submitted = since(begin);
+    starpu_task_wait_for_all();
+    if (r == 0) continue;
+    submission.push_back(submitted);
+    whole.push_back(since(begin));
+  }
+  for (auto const h : {A, B, C}) starpu_data_unregister(h);
+  return {{"n", n},
+          {"tasks", tasks},
+          {"submit_seconds", median(submission)},
+          {"seconds", median(whole)},
+          {"submit_fraction", median(submission) / median(whole)},
+          {"microseconds_a_task", 1e6 * median(whole) / static_cast<double>(tasks)}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::int64_t> sizes;
+  for (int i = 1; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
+  if (sizes.empty()) sizes = {4096, 8192};
+  setenv("STARPU_SILENT", "1", 0);
+  heptad::context workers(2);
+  json out;
+  for (std::int64_t const n : sizes) out["blocking"].push_back(blocking(workers, n, n > 6000 ? 3 : 5));
+  heptad::starpu::shutdown();
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.ncpus = 2;
+  conf.sched_policy_name = "prio";
+  if (starpu_init(&conf) != 0) return 1;
+  for (std::int64_t const n : sizes) out["submitted"].push_back(asynchronous(n, 3, -1));
+  // Tasks of almost no work: the runtime alone.
+  out["small_tasks"] = asynchronous(96, 5, 4);
+  starpu_shutdown();
+  std::cout << out.dump(1) << "\n";
+}
