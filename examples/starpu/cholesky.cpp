@@ -71,6 +71,7 @@ void cholesky(handle A) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  choose_blas_kernels(argv);
   int const n = argc > 1 ? std::atoi(argv[1]) : 2048, repetitions = argc > 2 ? std::atoi(argv[2]) : 1;
   auto const at = [n](int i, int j) {
     return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(n);
