@@ -14,12 +14,12 @@ struct bound_product {
   graph const* work = nullptr;
   dependencies const* order = nullptr;
   executor const* body = nullptr;
-  location operands[3];  ///< A, B, C; data null: where a handle of the runtime says
+  double alpha = 1, beta = 0;  ///< as `body` knows them
+  location operands[3];        ///< A, B, C; data null: where a handle of the runtime says
   orientation orders[3] = {};
   std::byte* workspace = nullptr;  ///< of the graph's buffers; null: the runtime allocates them
   std::function<std::byte*(int lane)> scratch;
-  bool ordered = false;    ///< accumulates run in program order
-  bool beta_zero = false;  ///< C is only written
+  bool ordered = false;  ///< accumulates run in program order
 };
 
 struct starpu_backend {

@@ -129,7 +129,7 @@ run_result run(bound_product const& product) {
   starpu_data_handle_t const none[3] = {};
   bool const devices = starpu_memory_nodes_get_count() > 1;
   result.records = devices ? run_on_devices_too(product) : run_and_wait(product, none);
-  result.workers = static_cast<int>(starpu_cpu_worker_get_count());
+  result.workers = static_cast<int>(starpu_worker_get_count());
   std::ranges::sort(result.records, {}, &task_record::end);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "schedulers/starpu/graph_run.hpp"
+#include "schedulers/starpu/product_opencl.hpp"
 
 namespace heptad::starpu {
 namespace {
@@ -23,17 +24,26 @@ void run_on_cpu(void* buffers[], void* cl_arg) {
   std::array<location, most_places> places;
   for (std::size_t i = 0; i < x.slots.size(); ++i)
     places[i] = place_in_memory(x.slots[i], buffers, x.run->element_bytes());
-  x.run->execute(x, {places.data(), x.slots.size()});
+  bound_product const& product = x.run->product();
+  x.run->timed(x, [&] {
+    product.body->run_at(x.placed.local, {places.data(), x.slots.size()}, product.scratch(x.run->lane()));
+  });
 }
 
 std::uint32_t footprint(starpu_task* t) { return argument_of(t->cl_arg).footprint; }
+
+#ifdef STARPU_USE_OPENCL
+constexpr auto product_opencl = product_on_opencl;
+#else
+constexpr void (*product_opencl)(void*[], void*) = nullptr;
+#endif
 
 /// A codelet with its model: StarPU keeps pointers to both.
 struct modelled_codelet {
   starpu_perfmodel model{};
   starpu_codelet codelet{};
 
-  modelled_codelet(char const* name, unsigned color) {
+  modelled_codelet(char const* name, unsigned color, [[maybe_unused]] void (*opencl)(void*[], void*) = nullptr) {
     model.type = STARPU_HISTORY_BASED;
     model.symbol = name;
     model.footprint = footprint;
@@ -44,6 +54,9 @@ struct modelled_codelet {
     codelet.model = &model;
     codelet.name = name;
     codelet.color = color;
+#ifdef STARPU_USE_OPENCL
+    codelet.opencl_funcs[0] = opencl;
+#endif
   }
 };
 
@@ -51,7 +64,7 @@ struct modelled_codelet {
 
 starpu_codelet& codelet_of(task const& t) {
   static modelled_codelet combine("heptad_combine", 0x5b9bd5), scale("heptad_scale", 0xa5a5a5),
-      product("heptad_product", 0x70ad47);
+      product("heptad_product", 0x70ad47, product_opencl);
   if (std::holds_alternative<combine_step>(t.body)) return combine.codelet;
   if (std::holds_alternative<scale_step>(t.body)) return scale.codelet;
   return product.codelet;

@@ -51,11 +51,13 @@ int priority_of(int rank, run_options const& o) {
   return static_cast<int>(std::clamp<std::int64_t>(wanted, least, std::max(least, most)));
 }
 
-/// The lane of every CPU worker, by its identifier; −1 for other workers.
+/// The lane of every worker, by its identifier: CPU workers, which need scratch, come first.
 std::vector<int> lanes() {
-  std::vector<int> lane(STARPU_NMAXWORKERS, -1), ids(STARPU_NMAXWORKERS);
-  int const count = starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, ids.data(), STARPU_NMAXWORKERS);
-  for (int i = 0; i < count; ++i) lane[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])] = i;
+  std::vector<int> lane(STARPU_NMAXWORKERS);
+  int next = 0;
+  for (bool const cpu : {true, false})
+    for (int id = 0; id < static_cast<int>(starpu_worker_get_count()); ++id)
+      if ((starpu_worker_get_type(id) == STARPU_CPU_WORKER) == cpu) lane[static_cast<std::size_t>(id)] = next++;
   return lane;
 }
 
@@ -109,7 +111,7 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
   graph const& g = *product.work;
   std::vector<placed_task> placed;
   placed.reserve(g.tasks.size());
-  for (task const& t : g.tasks) placed.push_back(place_task(t, g, product.beta_zero));
+  for (task const& t : g.tasks) placed.push_back(place_task(t, g, product.beta == 0));
   find_cells(placed);
   arguments_.resize(g.tasks.size());
   for (std::size_t t = 0; t < g.tasks.size(); ++t) {
@@ -125,12 +127,13 @@ double graph_run::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void graph_run::execute(task_argument const& x, std::span<location const> places) {
-  int const lane = lane_of_worker_[static_cast<std::size_t>(starpu_worker_get_id())];
+void graph_run::timed(task_argument const& x, std::function<void()> const& work) {
   double const begin = elapsed();
-  product_.body->run_at(x.placed.local, places, product_.scratch(lane));
-  records_[static_cast<std::size_t>(x.number)] = {x.number, lane, begin, elapsed()};
+  work();
+  records_[static_cast<std::size_t>(x.number)] = {x.number, lane(), begin, elapsed()};
 }
+
+int graph_run::lane() const { return lane_of_worker_[static_cast<std::size_t>(starpu_worker_get_id())]; }
 
 /// Every block of C and of the buffers that some task touches, once. In a graph in cells they are apart.
 void graph_run::find_cells(std::vector<placed_task> const& tasks) {
@@ -176,10 +179,10 @@ void graph_run::partition_C() {
   if (parts.size() > 1) {
     // An access to the whole ends any partition of the caller's that StarPU still holds open.
     starpu_task* const access = starpu_task_create();
-    access->cl = &(product_.beta_zero ? allocating_codelet() : empty_codelet());
+    access->cl = &(product_.beta == 0 ? allocating_codelet() : empty_codelet());
     access->sched_ctx = options_.sched_ctx;
     access->priority = priority_of(0, options_);
-    set_handles(*access, {{C, product_.beta_zero ? STARPU_W : STARPU_RW}});
+    set_handles(*access, {{C, product_.beta == 0 ? STARPU_W : STARPU_RW}});
     submit(access);
     children_.resize(parts.size());
     plan_cells(C, parts, children_);

@@ -35,8 +35,10 @@ public:
   /// has run; it may delete this. Throws error{internal_error} when StarPU refuses a task.
   void submit(std::function<void()> finished);
 
-  /// For codelets: runs a task in memory. Records when and where.
-  void execute(task_argument const& x, std::span<location const> places);
+  /// For codelets: does the work of a task, and records when and on which lane.
+  void timed(task_argument const& x, std::function<void()> const& work);
+  /// Of the calling worker.
+  [[nodiscard]] int lane() const;
   [[nodiscard]] std::int64_t element_bytes() const noexcept { return element_bytes_; }
   [[nodiscard]] bound_product const& product() const noexcept { return product_; }
 

@@ -110,7 +110,8 @@ run_result run_starpu(prepared_plan const& p, executor const& work, operands<T> 
   product.workspace = memory.shared();
   product.scratch = [&memory](int lane) { return memory.scratch(lane); };
   product.ordered = p.how.deterministic;
-  product.beta_zero = x.beta == T(0);
+  product.alpha = x.alpha;
+  product.beta = x.beta;
   return find_starpu_backend().run(product);
 }
 

@@ -15,7 +15,7 @@ namespace {
 template <typename T>
 class bound_call final : public runtime_call {
 public:
-  bound_call(T alpha, T beta, workspace memory) : memory_(std::move(memory)), beta_zero_(beta == T(0)) {
+  bound_call(T alpha, T beta, workspace memory) : memory_(std::move(memory)), alpha_(alpha), beta_(beta) {
     prepared_plan const& p = *memory_.prepared;
     body_ = make_executor<T>(p.work, p.how, {alpha, {}, {}, beta, {}}, nullptr);
   }
@@ -31,7 +31,8 @@ public:
     x.workspace = memory_.shared_bytes > 0 ? memory_.shared() : nullptr;
     x.scratch = [this](int lane) { return memory_.scratch(lane); };
     x.ordered = p.how.deterministic;
-    x.beta_zero = beta_zero_;
+    x.alpha = alpha_;
+    x.beta = beta_;
     return x;
   }
 
@@ -40,7 +41,7 @@ public:
 private:
   workspace memory_;
   std::unique_ptr<executor> body_;
-  bool beta_zero_;
+  double alpha_, beta_;
 };
 
 /// C := beta C as one task.

@@ -130,7 +130,8 @@ struct product_case {
     x.workspace = workspace.data;
     x.scratch = [&scratch](int lane) { return scratch.at(lane).data; };
     x.ordered = ordered;
-    x.beta_zero = beta == T(0);
+    x.alpha = alpha;
+    x.beta = beta;
     run_result const ran = heptad_starpu_backend()->run(x);
     CHECK(ran.records.size() == cells.tasks.size());
     return out.storage;
