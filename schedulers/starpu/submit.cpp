@@ -90,6 +90,10 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
   check_equal("columns of op(B)", b.cols, "columns of C", c.cols);
   if (C == A || C == B) reject(std::string("C must be another handle than ") + (C == A ? "A" : "B"));
 
+  // The parts of a partition get their place in the memory of the whole when it is planned, or never (StarPU 1.3).
+  if (starpu_data_get_home_node(C) < 0 && starpu_data_test_if_allocated_on_node(C, STARPU_MAIN_RAM) == 0)
+    reject("C is registered without memory (home node -1), and has none yet; it must have memory to be partitioned");
+
   request.shape = {c.rows, c.cols, a.cols, how.transpose_a, how.transpose_b, false, beta == T(0)};
   request.wishes = how.wishes;
   request.lanes = static_cast<int>(starpu_cpu_worker_get_count());

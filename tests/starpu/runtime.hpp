@@ -75,7 +75,7 @@ void classical(T alpha, handled_matrix<T> const& A, bool ta, handled_matrix<T> c
 }
 
 /// A task of the caller's on one matrix: visit(element) of all its elements.
-template <typename T, void (*Visit)(T&)>
+template <typename T, void (*Visit)(T&), starpu_data_access_mode Mode = STARPU_RW>
 starpu_codelet& each_element() {
   static starpu_codelet codelet = [] {
     starpu_codelet c;
@@ -87,7 +87,7 @@ starpu_codelet& each_element() {
           Visit(first[i + j * STARPU_MATRIX_GET_LD(buffers[0])]);
     };
     c.nbuffers = 1;
-    c.modes[0] = STARPU_RW;
+    c.modes[0] = Mode;
     c.name = "caller";
     return c;
   }();

@@ -26,6 +26,8 @@ void doubled(T& x) {
   x = 2 * x;
 }
 
+void set_to_one(double& x) { x = 1; }
+
 std::promise<void>* gate = nullptr;  // of the task that `held` runs
 
 void wait_for_gate(void*[], void*) { gate->get_future().wait(); }
@@ -203,22 +205,33 @@ TEST_CASE("parts of a matrix are operands like whole ones") {
   CHECK((whole.data == expected.data));
 }
 
-TEST_CASE("a result that StarPU allocates is only written") {
+TEST_CASE("operands that StarPU allocates are read, and a result without memory is refused") {
   own_starpu const runtime;
   std::mt19937 random(12);
+  handled_matrix<double> A(70, 50, random), C(70, 60, random), ones(50, 60, random), expected(C);
+  for (double& x : ones.data) x = 1;
+  classical(1.0, A, false, ones, false, 1.0, expected);
+  starpu_data_handle_t B = nullptr;
+  starpu_matrix_data_register(&B, -1, 0, 50, 50, 60, sizeof(double));
+  CHECK_THROWS_WITH(submit_gemm(1.0, A.share(), C.share(), 0.0, B, {.transpose_a = true}),
+                    Catch::Contains("C is registered without memory"));
+  REQUIRE(starpu_task_insert(&each_element<double, set_to_one, STARPU_W>(), STARPU_W, B, 0) == 0);
+  (void)submit_gemm(1.0, A.handle, B, 1.0, C.handle, levels(1));
+  starpu_data_unregister_submit(B);
+  C.release();
+  CHECK((C.data == expected.data));
+}
+
+TEST_CASE("a result whose value was dropped is only written") {
+  own_starpu const runtime;
+  std::mt19937 random(16);
   handled_matrix<double> A(70, 50, random), B(50, 60, random), C(70, 60, random), expected(C);
   classical(1.0, A, false, B, false, 0.0, expected);
-  starpu_data_handle_t between;
-  starpu_matrix_data_register(&between, -1, 0, 70, 70, 60, sizeof(double));
-  handled_matrix<double> result(60, 50, random), wanted(result);
-  classical(1.0, expected, true, A, false, 0.0, wanted);
-  (void)submit_gemm(1.0, A.share(), B.share(), 0.0, between, levels(1));
-  submit_options how = levels(1);
-  how.transpose_a = true;
-  (void)submit_gemm(1.0, between, A.handle, 0.0, result.share(), how);
-  starpu_data_unregister_submit(between);
-  result.release();
-  CHECK((result.data == wanted.data));
+  C.share();
+  starpu_data_invalidate_submit(C.handle);
+  (void)submit_gemm(1.0, A.share(), B.share(), 0.0, C.handle, levels(1));
+  C.release();
+  CHECK((C.data == expected.data));
 }
 
 TEST_CASE("a scheduling context keeps the product on its workers") {
