@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -16,6 +17,10 @@
 #include <heptad/heptad.hpp>
 #include <heptad/starpu.hpp>
 #include <nlohmann/json.hpp>
+
+#include "schedulers/starpu/backend.hpp"
+#include "src/algorithm/algorithm.hpp"
+#include "tasks/gemm_graph.hpp"
 
 namespace {
 
@@ -75,7 +80,7 @@ json blocking(heptad::context& workers, std::int64_t n, int repetitions) {
 }
 
 /// On handles: how long submit_gemm itself takes, and the whole.
-json asynchronous(std::int64_t n, int repetitions, int levels) {
+json asynchronous(std::int64_t n, int repetitions) {
   auto a = matrix(n, 1), b = matrix(n, 2), c = matrix(n, 3);
   auto const handle = [n](std::vector<double>& x) {
     starpu_data_handle_t h = nullptr;
@@ -85,13 +90,11 @@ json asynchronous(std::int64_t n, int repetitions, int levels) {
     return h;
   };
   starpu_data_handle_t const A = handle(a), B = handle(b), C = handle(c);
-  heptad::starpu::submit_options how;
-  how.wishes.force_levels = levels;
   std::vector<double> submission, whole;
   std::size_t tasks = 0;
   for (int r = 0; r <= repetitions; ++r) {
     auto const begin = steady::now();
-    tasks = heptad::starpu::submit_gemm(1.0, A, B, 1.0, C, how).tasks;
+    tasks = heptad::starpu::submit_gemm(1.0, A, B, 1.0, C).tasks;
     double const submitted = since(begin);
     starpu_task_wait_for_all();
     if (r == 0) continue;
@@ -103,8 +106,46 @@ json asynchronous(std::int64_t n, int repetitions, int levels) {
           {"tasks", tasks},
           {"submit_seconds", median(submission)},
           {"seconds", median(whole)},
-          {"submit_fraction", median(submission) / median(whole)},
-          {"microseconds_a_task", 1e6 * median(whole) / static_cast<double>(tasks)}};
+          {"submit_fraction", median(submission) / median(whole)}};
+}
+
+/// A graph of very many tasks with almost no work in each: the runtime alone.
+json small_tasks(int repetitions) {
+  std::int64_t const n = 256;
+  heptad::plan p;
+  p.shape = {n, n, n};
+  p.core_m = p.core_n = p.core_k = n;
+  p.workers = 2;
+  p.slots = 7;
+  p.independent = true;
+  p.kernel = "auto";
+  for (int level = 0; level < 4; ++level)
+    p.levels.push_back({"winograd", heptad::level_kind::task, heptad::find_algorithm("winograd")});
+  heptad::graph const g = heptad::build_gemm_graph(p, heptad::default_profile(), heptad::tiling::cells);
+  heptad::dependencies const order = heptad::derive_dependencies(g, false);
+  auto a = matrix(n, 1), b = matrix(n, 2), c = matrix(n, 3);
+  std::vector<double> workspace(static_cast<std::size_t>(g.workspace_elements));
+  auto const view = [n](std::vector<double>& x) { return heptad::column_major(x.data(), n, n, n); };
+  auto const body = heptad::make_executor<double>(g, p, {1, view(a), view(b), 1, view(c)}, workspace.data());
+  std::vector<std::vector<double>> scratch(16, std::vector<double>(body->scratch_bytes() / sizeof(double) + 8));
+  heptad::bound_product x;
+  x.work = &g, x.order = &order, x.body = body.get();
+  x.operands[0] = {a.data(), 1, n}, x.operands[1] = {b.data(), 1, n}, x.operands[2] = {c.data(), 1, n};
+  x.alpha = x.beta = 1;
+  x.workspace = reinterpret_cast<std::byte*>(workspace.data());
+  x.scratch = [&](int lane) { return reinterpret_cast<std::byte*>(scratch[static_cast<std::size_t>(lane)].data()); };
+  std::vector<double> seconds, busy;
+  for (int r = 0; r <= repetitions; ++r) {
+    auto const ran = heptad_starpu_backend()->run(x);
+    if (r == 0) continue;
+    auto const each = heptad::busy_seconds(ran);
+    seconds.push_back(ran.seconds);
+    busy.push_back(std::accumulate(each.begin(), each.end(), 0.0));
+  }
+  auto const tasks = static_cast<double>(g.tasks.size());
+  return {{"tasks", g.tasks.size()},
+          {"microseconds_a_task", 1e6 * median(seconds) / tasks},
+          {"microseconds_of_work_a_task", 1e6 * median(busy) / tasks}};
 }
 
 }  // namespace
@@ -123,9 +164,8 @@ int main(int argc, char** argv) {
   conf.ncpus = 2;
   conf.sched_policy_name = "prio";
   if (starpu_init(&conf) != 0) return 1;
-  for (std::int64_t const n : sizes) out["submitted"].push_back(asynchronous(n, 3, -1));
-  // Tasks of almost no work: the runtime alone.
-  out["small_tasks"] = asynchronous(96, 5, 4);
+  for (std::int64_t const n : sizes) out["submitted"].push_back(asynchronous(n, 3));
+  out["small_tasks"] = small_tasks(5);
   starpu_shutdown();
   std::cout << out.dump(1) << "\n";
 }

@@ -23,7 +23,7 @@ public:
   }
   ~two_nodes() {
     runtime_.reset();
-    setenv("STARPU_NCPU", "3", 1);
+    setenv("STARPU_NCPU", "2", 1);
     setenv("STARPU_NOPENCL", "0", 1);
   }
   [[nodiscard]] static bool has_device() { return starpu_opencl_worker_get_count() > 0; }
