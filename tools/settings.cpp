@@ -14,9 +14,8 @@
 namespace heptad::tools {
 
 void settings::add_to(CLI::App& command) {
-  std::map<std::string, scheduler_kind> const schedulers{{"tbb", scheduler_kind::tbb},
-                                                         {"sequential", scheduler_kind::sequential},
-                                                         {"starpu", scheduler_kind::starpu}};
+  std::map<std::string, scheduler_kind> const schedulers{
+      {"tbb", scheduler_kind::tbb}, {"sequential", scheduler_kind::sequential}, {"starpu", scheduler_kind::starpu}};
   command.add_option("--threads", threads, "workers; 0: all cores that may be used")->check(CLI::NonNegativeNumber);
   command.add_option("--max-error", wishes.max_error, "largest growth of the error over the classical product")
       ->check(CLI::Range(1.0, 1e300));
