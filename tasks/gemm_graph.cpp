@@ -113,8 +113,9 @@ public:
   /// A task level cuts the node into tasks; below them it is one task for each of its strips.
   void product(node v) override {
     if (auto const depth = static_cast<std::size_t>(v.depth); depth < levels_.tasks.size())
-      expand(v, *levels_.tasks[depth], {how_.independent, how_.slots, reuse_of_sums()}, layout_, pool_, programs_,
-             *this);
+      expand(v, *levels_.tasks[depth],
+             {.independent = how_.independent, .slots = how_.slots, .of_sums = reuse_of_sums()}, layout_, pool_,
+             programs_, *this);
     else strips(v.path.empty() ? "product" : "product " + v.path, v, how_.strips, levels_.serial);
   }
 
