@@ -15,7 +15,7 @@ json metadata(char const* what, int call, int track, json arguments) {
 }
 
 char const* codelet_of(task const& t) {
-  static constexpr char const* names[] = {"combine", "scale", "product"};
+  static constexpr char const* names[] = {"combine", "scale", "product", "scan"};
   return names[t.body.index()];
 }
 

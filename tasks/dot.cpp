@@ -19,6 +19,7 @@ struct look {
 look look_of(combine_step const&) { return {"combine", "box", "#d6e6f5"}; }
 look look_of(sequence_step const&) { return {"product", "ellipse", "#fde9b8"}; }
 look look_of(scale_step const&) { return {"scale", "box", "#e6e6e6"}; }
+look look_of(scan_step const&) { return {"scan", "box", "#e8f3e3"}; }
 
 bool updates_C(task const& t) {
   return std::ranges::any_of(t.accesses,

@@ -29,7 +29,7 @@ struct cost {
 
 struct task {
   std::string name;  // "product 3.5", "sums of A 2", "update of C"; for traces and DOT
-  std::variant<combine_step, scale_step, sequence_step> body;
+  std::variant<combine_step, scale_step, sequence_step, scan_step> body;
   std::vector<access> accesses;
   heptad::cost cost;
   int priority = 0;  // larger first; program order reversed unless the critical path says otherwise

@@ -45,6 +45,12 @@ struct scale_step {
   block where;
 };
 
+/// scan: the largest |x| of every row and column of a block, into arrays of the scan's results (offsets in elements).
+struct scan_step {
+  block where;
+  std::int64_t of_rows = 0, of_cols = 0;
+};
+
 using step = std::variant<combine_step, product_step, scale_step>;
 
 /// A serial multi-level FMM on formal operands A (space_A), B and C with buffers in the worker's scratch: the body of

@@ -15,6 +15,9 @@
 #include "tools/commands.hpp"
 
 namespace heptad::bench {
+
+void add_accuracy(CLI::App& bench);  // tools/bench_accuracy.cpp
+
 namespace {
 
 struct bench_options {
@@ -161,5 +164,6 @@ void add_worker(CLI::App& app) {
 void heptad::tools::add_bench_command(CLI::App& app) {
   auto* bench = app.add_subcommand("bench", "measure side by side with other libraries")->require_subcommand(1);
   heptad::bench::add_gemm(*bench);
+  heptad::bench::add_accuracy(*bench);
   heptad::bench::add_worker(app);
 }

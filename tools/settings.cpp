@@ -30,6 +30,13 @@ void settings::add_to(CLI::App& command) {
       ->transform(CLI::CheckedTransformer(schedulers))
       ->default_str("tbb");
   command.add_option("--kernel", wishes.kernel, "a kernel set from `heptad info`, or auto");
+  std::map<std::string, scaling_kind> scalings;
+  for (auto const kind :
+       {scaling_kind::none, scaling_kind::outside, scaling_kind::inside, scaling_kind::both, scaling_kind::automatic})
+    scalings[scaling_name(kind)] = kind;
+  command.add_option("--scaling", wishes.scaling, "of A and B before levels: none, outside, inside, both, automatic")
+      ->transform(CLI::CheckedTransformer(scalings))
+      ->default_str("automatic");
   command.add_flag("--json", json, "print JSON");
 }
 
@@ -38,6 +45,22 @@ void settings::apply() const {
   if (threads && heptad_set_num_threads(*threads) != HEPTAD_SUCCESS) {
     throw error(status::invalid_argument, heptad_last_error());
   }
+}
+
+char const* scaling_name(scaling_kind kind) {
+  switch (kind) {
+    case scaling_kind::none:
+      return "none";
+    case scaling_kind::outside:
+      return "outside";
+    case scaling_kind::inside:
+      return "inside";
+    case scaling_kind::both:
+      return "both";
+    case scaling_kind::automatic:
+      return "automatic";
+  }
+  return "";
 }
 
 std::string to_text(report const& r) {
@@ -52,13 +75,35 @@ std::string to_text(report const& r) {
     line("busy",
          fmt::format("{:.6f} s by worker, {:.1f} % idle", fmt::join(r.busy_seconds, " "), 100 * r.idle_fraction));
   }
+  if (!r.precaution.empty()) line("precaution", r.precaution + ": the levels planned were not run");
+  if (r.scaling != scaling_kind::none) line("scaling", scaling_name(r.scaling));
+  if (r.check) {
+    line("check",
+         fmt::format("error about {:.3e} by {} random vector{}, limit {:.3e}: {}", r.check->observed, r.check->vectors,
+                     r.check->vectors == 1 ? "" : "s", r.check->limit, r.check->passed ? "passed" : "FAILED"));
+  }
   return text;
 }
 
 nlohmann::json to_json(report const& r) {
-  return {{"plan", plan_to_json(r.plan)},     {"seconds", r.seconds},    {"gflops", r.gflops},
-          {"workspace", r.workspace},         {"tasks", r.tasks},        {"busy_seconds", r.busy_seconds},
-          {"idle_fraction", r.idle_fraction}, {"fell_back", r.fell_back}};
+  nlohmann::json out = {{"plan", plan_to_json(r.plan)},
+                        {"seconds", r.seconds},
+                        {"gflops", r.gflops},
+                        {"workspace", r.workspace},
+                        {"tasks", r.tasks},
+                        {"busy_seconds", r.busy_seconds},
+                        {"idle_fraction", r.idle_fraction},
+                        {"fell_back", r.fell_back},
+                        {"precaution", r.precaution},
+                        {"precaution_seconds", r.precaution_seconds},
+                        {"scaling", scaling_name(r.scaling)}};
+  if (r.check) {
+    out["sampled_check"] = {{"vectors", r.check->vectors},
+                            {"observed", r.check->observed},
+                            {"limit", r.check->limit},
+                            {"passed", r.check->passed}};
+  }
+  return out;
 }
 
 }  // namespace heptad::tools

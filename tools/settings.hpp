@@ -22,6 +22,7 @@ struct settings {
   void apply() const;
 };
 
+char const* scaling_name(scaling_kind kind);
 std::string to_text(report const& r);
 nlohmann::json to_json(report const& r);
 

@@ -7,6 +7,9 @@
 #include <immintrin.h>
 #endif
 
+#include <cstdint>
+#include <type_traits>
+
 #include "codelets/cpu/combine_steps.hpp"
 
 namespace heptad::cpu {
@@ -121,6 +124,66 @@ void run_any(chunk_step<T> const& step, T* const* places, std::int64_t count) {
   if (!step.streaming) return run_terms<T, store::ordinary>(step, places, count);
   if (step.keep < 0) return run_terms<T, store::streamed>(step, places, count);
   run_terms<T, store::streamed_and_kept>(step, places, count);
+}
+
+// ---- scan: magnitudes compared as integers, which orders finite numbers, then infinity, then NaN
+
+template <typename T>
+struct bits_of {
+  using scalar = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  typedef scalar aligned __attribute__((vector_size(vector_bytes)));
+  typedef scalar unaligned __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
+  typedef scalar alias __attribute__((may_alias));
+  static constexpr scalar without_sign = sizeof(T) == 8 ? scalar(INT64_MAX) : scalar(INT32_MAX);
+};
+
+template <typename V>
+inline V larger(V const& x, V const& y) {
+  return x > y ? x : y;
+}
+
+template <typename T, int Lines>
+void scan_some(T const* const* from, std::int64_t length, T* of_places, T* of_lines) {
+  using bits = bits_of<T>;
+  using vector = typename bits::aligned;
+  using loose = typename bits::unaligned;
+  using scalar = typename bits::scalar;
+  using alias = typename bits::alias;
+  constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
+  vector const mask = vector{} + bits::without_sign;
+  vector along[Lines] = {};
+  std::int64_t e = 0;
+  for (; e + lanes <= length; e += lanes) {
+    auto* const place = reinterpret_cast<loose*>(of_places + e);
+    vector across = *place;
+#pragma GCC unroll 4
+    for (int q = 0; q < Lines; ++q) {
+      vector const x = *reinterpret_cast<loose const*>(from[q] + e) & mask;
+      along[q] = larger(along[q], x);
+      across = larger(across, x);
+    }
+    *place = across;
+  }
+  for (int q = 0; q < Lines; ++q) {
+    auto const* const line = reinterpret_cast<alias const*>(from[q]);
+    auto* const places = reinterpret_cast<alias*>(of_places);
+    alias& known = *reinterpret_cast<alias*>(of_lines + q);
+    scalar most = known;
+    for (int i = 0; i < lanes; ++i) most = larger<scalar>(most, along[q][i]);
+    for (std::int64_t i = e; i < length; ++i) {
+      scalar const x = line[i] & bits::without_sign;
+      most = larger(most, x);
+      places[i] = larger<scalar>(places[i], x);
+    }
+    known = most;
+  }
+}
+
+template <typename T>
+void scan_any(T const* const* from, int lines, std::int64_t length, T* of_places, T* of_lines) {
+  static_assert(scan_lines == 4);
+  if (lines == scan_lines) scan_some<T, scan_lines>(from, length, of_places, of_lines);
+  else scan_some<T, 1>(from, length, of_places, of_lines);
 }
 
 }  // namespace

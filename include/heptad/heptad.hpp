@@ -67,6 +67,18 @@ enum class element_type { f32, f64 };
 /// starpu needs libheptad_starpu.so beside libheptad.so; the call may then not come from inside a StarPU task.
 enum class scheduler_kind { tbb, sequential, starpu };
 
+/// Scaling of A and B by powers of two, which is exact, before a fast algorithm multiplies them (Ballard et al. 2016,
+/// §5): outside gives the rows of A and the columns of B one size, so that small rows and columns of C keep their
+/// digits; inside balances the columns of A with the rows of B. Takes copies of A and B (and of C, outside with
+/// beta ≠ 0), where they fit under the cap on workspace.
+enum class scaling_kind {
+  none,
+  outside,
+  inside,
+  both,      ///< outside, then inside
+  automatic  ///< what of these is worth it: where sizes spread, or inside would help, by a factor above 1000
+};
+
 /// What one level of recursion is: its sums and products as tasks, as serial passes inside a task, or fused into
 /// the packing and the epilogue of the products (Huang 2018, §3.2 and §4.2).
 enum class level_kind { task, explicit_passes, fused };
@@ -83,6 +95,8 @@ struct options {
   bool deterministic = false;      ///< bitwise the same result whatever the number of workers and the scheduler
   scheduler_kind scheduler = scheduler_kind::tbb;
   std::string kernel = "auto";  ///< micro-kernel set from `heptad info`, or "auto"
+  scaling_kind scaling = scaling_kind::automatic;
+  int check = 0;  ///< random vectors with which the result is checked; 0: none. Each costs a few passes over A, B, C
 
   friend bool operator==(options const&, options const&) = default;
 };
@@ -131,11 +145,23 @@ struct plan {
   double classical_seconds = 0;   ///< predicted for the classical plan
   std::size_t workspace = 0;      ///< bytes of shared workspace and of every worker's scratch
   std::size_t workspace_cap = 0;  ///< bytes
-  double bound = 0;               ///< f with ‖C−Ĉ‖max ≤ f·u·‖A‖max‖B‖max (Higham 2002, §23.2.2)
-  double growth = 1;              ///< expected error over that of the classical product
+  /// Proved: ‖C−Ĉ‖max ≤ u (bound |α| ‖A‖max ‖B‖max + bound_of_C |β| ‖C‖max), u the unit roundoff (Ballard et al. 2016).
+  double bound = 0, bound_of_C = 0;
+  double growth = 1;  ///< expected error over that of the classical product
+  /// How much larger than ‖A‖max and ‖B‖max sums of their blocks may become, and than ‖A‖max ‖B‖max what is formed from
+  /// the products: operands for which that could overflow are multiplied classically.
+  double largest_A = 1, largest_B = 1, largest_product = 1;
   std::size_t tasks = 0;
   std::string reason;  ///< one sentence: why this plan
   std::vector<candidate> candidates;
+};
+
+/// What the check of a result by random vectors x of ±1 found (Freivalds 1977): r = Ĉ x − (α A (B x) + β C x).
+struct sampled_error {
+  int vectors = 0;
+  double observed = 0;  ///< max |r| / √n: about the largest root mean square of the errors in one row of C
+  double limit = 0;     ///< what the proved bound allows it to be, but with probability 1e-13
+  bool passed = true;   ///< observed ≤ limit; rows whose exact result is not finite are not judged
 };
 
 /// What one call did.
@@ -148,6 +174,10 @@ struct report {
   std::vector<double> busy_seconds;  ///< per worker, in tasks
   double idle_fraction = 0;          ///< 1 − Σ busy / (workers × seconds)
   bool fell_back = false;            ///< workspace could not be allocated; a smaller plan was run
+  double precaution_seconds = 0;     ///< of these, for looking at the magnitudes of A and B, and for scaling them
+  std::string precaution;            ///< what in A and B forbade the levels planned, so that none was run; or empty
+  scaling_kind scaling = scaling_kind::none;  ///< that was applied
+  std::optional<sampled_error> check;         ///< when options.check asked for one
 };
 
 /// The workers and their memory; the only state of the library. Safe to share between threads.

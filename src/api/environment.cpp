@@ -137,6 +137,8 @@ options with_defaults(options wishes, options const& defaults) {
   fill(&options::deterministic);
   fill(&options::scheduler);
   fill(&options::kernel);
+  fill(&options::scaling);
+  fill(&options::check);
   return wishes;
 }
 

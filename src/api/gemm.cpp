@@ -6,12 +6,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "codelets/cpu/combine.hpp"
 #include "codelets/cpu/product.hpp"
+#include "schedulers/scan.hpp"
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
@@ -20,12 +23,22 @@
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
 #include "src/api/present.hpp"
+#include "src/api/sampled_check.hpp"
+#include "src/api/scaling.hpp"
 #include "src/plan/planner.hpp"
+#include "src/plan/range.hpp"
 
 namespace heptad {
 namespace {
 
 using steady = std::chrono::steady_clock;
+
+/// Of the wishes only those that the plan follows from.
+plan_key key_of(element_type type, problem const& shape, int threads, options wishes) {
+  wishes.scaling = scaling_kind::automatic;
+  wishes.check = 0;
+  return {type, shape, threads, wishes};
+}
 
 /// So little work that planning and waking workers would cost more than they gain.
 bool is_small(problem const& x) {
@@ -49,7 +62,8 @@ plan unplanned(element_type type, problem const& shape, char const* reason) {
   p.core_n = shape.n;
   p.core_k = shape.k;
   p.reason = reason;
-  p.bound = error_bound(p);
+  p.product_buffer = false;
+  judge_accuracy(p);
   return p;
 }
 
@@ -69,7 +83,6 @@ report multiply_small(context::impl& state, operands<T> const& x, options const&
   report r;
   r.plan = unplanned(type_of<T>, shape_of(x), "small: one classical product on the calling thread");
   r.plan.kernel = kernels.name;
-  r.plan.product_buffer = false;
   r.plan.tasks = r.tasks = 1;
   r.plan.workspace = r.workspace = cpu::product_scratch(kernels, x.C.rows, x.C.cols, x.A.cols, cpu::variant::abc);
   auto const scratch = state.memory.take(r.workspace);
@@ -115,23 +128,44 @@ run_result run_starpu(prepared_plan const& p, executor const& work, operands<T> 
   return find_starpu_backend().run(product);
 }
 
-run_result run_on_arena(prepared_plan const& p, executor const& work, worker_group const& group,
-                        workspace const& memory) {
-  return run_tbb(p.work, p.order, work, group.arena(), p.how.workers,
-                 [&memory](int worker, std::size_t) { return memory.scratch(worker); });
-}
+/// Who runs graphs: a scheduler with its workers.
+struct crew {
+  worker_group const& group;
+  scheduler_kind scheduler = scheduler_kind::tbb;
+  int lanes = 0;  // see lease_wishes
+
+  [[nodiscard]] bool alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
+
+  [[nodiscard]] run_result run_on_arena(graph const& g, dependencies const& order, executor const& work, int workers,
+                                        workspace const& memory) const {
+    return run_tbb(g, order, work, group.arena(), workers,
+                   [&memory](int worker, std::size_t) { return memory.scratch(worker); });
+  }
+
+  template <typename T>
+  [[nodiscard]] run_result multiply(prepared_plan const& p, executor const& work, operands<T> const& x,
+                                    workspace const& memory) const {
+    if (alone()) return run_sequential(p.work, work, memory.scratch(0));
+    if (scheduler == scheduler_kind::starpu) return run_starpu<T>(p, work, x, memory);
+    return run_on_arena(p.work, p.order, work, p.how.workers, memory);
+  }
+
+  /// Beside StarPU's workers, which sleep between products, on the calling thread: an arena would be a second pool.
+  void scan(prepared_plan const& p, executor const& work, workspace const& memory) const {
+    if (alone() || scheduler == scheduler_kind::starpu)
+      static_cast<void>(run_sequential(p.scan.work, work, memory.scratch(0)));
+    else static_cast<void>(run_on_arena(p.scan.work, p.scan_order, work, p.how.workers, memory));
+  }
+};
 
 /// Runs a prepared plan. From here on a failure may leave C partly updated, and says so.
 template <typename T>
-report run(worker_group const& group, operands<T> const& x, scheduler_kind scheduler, workspace const& memory) {
+report run(crew const& workers, operands<T> const& x, workspace const& memory) {
   prepared_plan const& prepared = *memory.prepared;
   try {
     auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
                                        reinterpret_cast<T*>(memory.shared()));
-    run_result const ran = scheduler == scheduler_kind::sequential || without_workers()
-                               ? run_sequential(prepared.work, *work, memory.scratch(0))
-                           : scheduler == scheduler_kind::starpu ? run_starpu<T>(prepared, *work, x, memory)
-                                                                 : run_on_arena(prepared, *work, group, memory);
+    run_result const ran = workers.multiply(prepared, *work, x, memory);
     report r;
     r.plan = prepared.how;
     r.tasks = prepared.work.tasks.size();
@@ -148,6 +182,71 @@ report run(worker_group const& group, operands<T> const& x, scheduler_kind sched
   }
 }
 
+/// The operands as a plan with levels may meet them, scaled or not, or why it must not meet them.
+template <typename T>
+struct precautions {
+  scaling_kind scaling = scaling_kind::none;
+  std::optional<scaled_operands<T>> scaled;
+  std::string objection;
+};
+
+/// Looks at A and B, before C is touched.
+template <typename T>
+precautions<T> take_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
+                                workspace const& memory) {
+  prepared_plan const& prepared = *memory.prepared;
+  plan const& how = prepared.how;
+  operand_scan<T> scan(prepared.scan, x.A, x.B);
+  try {
+    workers.scan(prepared, scan, memory);
+  } catch (error const& stopped) {
+    if (stopped.code() != status::cancelled) throw;
+    throw error(status::cancelled, "the caller's task group was cancelled before C was touched");
+  }
+  magnitudes<T> const A = scan.of_A(), B = scan.of_B();
+  precautions<T> found;
+  if (std::isfinite(A.largest) && std::isfinite(B.largest)) found.scaling = choose_scaling(wish, A, B);
+  if (found.scaling != scaling_kind::none) {
+    std::size_t const bytes = scaled_copy_bytes(x, found.scaling);
+    memory_pool::lease copies;
+    if (prepared.bytes() + bytes <= how.workspace_cap) copies = state.memory.take(bytes);
+    if (copies) found.scaled.emplace(x, found.scaling, A, B, std::move(copies));
+    else found.scaling = scaling_kind::none;
+  }
+  found.objection = found.scaled ? range_objection(how, x.alpha, found.scaled->product().beta,
+                                                   found.scaled->largest_A(), found.scaled->largest_B())
+                                 : range_objection(how, x.alpha, x.beta, A.largest, B.largest);
+  return found;
+}
+
+/// A plan; instead of one with levels the classical algorithm, where A and B do not allow them.
+template <typename T>
+report run_with_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
+                            workspace memory) {
+  if (memory.prepared->how.levels.empty()) return run(workers, x, memory);
+  auto const begin = steady::now();
+  precautions<T> const found = take_precautions(state, workers, x, wish, memory);
+  double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
+  report r;
+  if (!found.objection.empty()) {
+    plan const declined = memory.prepared->how;
+    memory = {};  // its memory may be what the classical plan needs
+    r = run(workers, x, get_classical_workspace(state, declined, workers.scheduler, {.lanes = workers.lanes}));
+    r.plan.reason = "classical: " + found.objection;
+    r.precaution = found.objection;
+  } else if (found.scaled) {
+    r = run(workers, found.scaled->product(), memory);
+    found.scaled->finish();
+    r.scaling = found.scaling;
+    r.workspace += scaled_copy_bytes(x, found.scaling);
+    r.plan.bound *= bound_after(found.scaling);
+  } else {
+    r = run(workers, x, memory);
+  }
+  r.precaution_seconds = seconds;
+  return r;
+}
+
 }  // namespace
 
 template <typename T>
@@ -158,6 +257,8 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
   options const wishes = with_defaults(wishes_given, state.defaults);
   check_options(wishes, type_of<T>);
   operands<T> const x = present(given);
+  std::optional<sampled_check<T>> check;
+  if (wishes.check > 0) check.emplace(x, wishes.check);
 
   report r;
   if (!x.reads_factors()) {
@@ -169,9 +270,11 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
     int threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
     if (wishes.scheduler == scheduler_kind::starpu && !without_workers())
       threads = find_starpu_backend().workers(threads);
-    plan_key const key{type_of<T>, shape_of(x), threads, wishes};
-    r = run(*group, x, wishes.scheduler, get_workspace(state, key, {.lanes = threads}));
+    plan_key const key = key_of(type_of<T>, shape_of(x), threads, wishes);
+    r = run_with_precautions(state, {*group, wishes.scheduler, threads}, x, wishes.scaling,
+                             get_workspace(state, key, {.lanes = threads}));
   }
+  if (check) r.check = check->judge(r.plan);
   r = finish(std::move(r), x, begin);
   print_line(env, r);
   return r;
@@ -198,7 +301,8 @@ report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, 
   check_plan(how, type_of<T>, shape_of(x));
   context::impl& state = workers.state();
   auto const group = state.workers();
-  report r = x.reads_factors() ? run(*group, x, scheduler_kind::tbb, get_workspace(state, how, group->threads()))
+  report r = x.reads_factors() ? run_with_precautions(state, {*group}, x, scaling_kind::automatic,
+                                                      get_workspace(state, how, group->threads()))
                                : scale_only(x);
   r = finish(std::move(r), x, begin);
   print_line(env, r);
@@ -212,7 +316,7 @@ plan make_plan(context& workers, problem const& shape, options const& wishes_giv
   check_problem(shape, sizeof(T));
   check_options(wishes, type_of<T>);
   int const threads = wishes.scheduler == scheduler_kind::sequential ? 1 : workers.threads();
-  return prepare(state, {type_of<T>, present(shape), threads, wishes})->how;
+  return prepare(state, key_of(type_of<T>, present(shape), threads, wishes))->how;
 }
 
 #define HEPTAD_FOR(T)                                                                                         \

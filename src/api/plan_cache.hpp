@@ -11,6 +11,7 @@
 #include <heptad/heptad.hpp>
 
 #include "tasks/graph.hpp"
+#include "tasks/scan_graph.hpp"
 
 namespace heptad {
 
@@ -29,6 +30,8 @@ struct prepared_plan {
   plan how;
   graph work;
   dependencies order;
+  scan_graph scan;  // of the operands, to be run before; no tasks when there are no levels
+  dependencies scan_order;
   std::size_t shared_bytes = 0;   // of workspace, a multiple of a page
   std::size_t scratch_bytes = 0;  // of every worker, a multiple of a page
 

@@ -43,6 +43,10 @@ std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& mach
   if (cut.deterministic) cut.workers = machine.cores;
   p->work = build_gemm_graph(cut, machine, in_cells(cut, scheduler) ? tiling::cells : tiling::strips);
   p->order = derive_dependencies(p->work, p->how.deterministic);
+  if (!p->how.levels.empty()) {
+    p->scan = build_scan_graph(p->how, machine);
+    p->scan_order = derive_dependencies(p->scan.work, false);
+  }
   bool const f64 = p->how.type == element_type::f64;
   p->shared_bytes =
       whole_pages(static_cast<std::size_t>(p->work.workspace_elements) * (f64 ? sizeof(double) : sizeof(float)));
@@ -112,6 +116,16 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
 workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease) {
   auto prepared = prepare(state, key);
   return descend(state, std::move(key), std::move(prepared), lease);
+}
+
+workspace get_classical_workspace(context::impl& state, plan const& instead_of, scheduler_kind scheduler,
+                                  lease_wishes const& lease) {
+  options wishes;
+  wishes.scheduler = scheduler;
+  wishes.max_levels = 0;
+  wishes.deterministic = instead_of.deterministic;
+  wishes.kernel = instead_of.kernel;
+  return get_workspace(state, {instead_of.type, instead_of.shape, instead_of.workers, wishes}, lease);
 }
 
 workspace get_workspace(context::impl& state, plan const& how, int threads) {

@@ -38,6 +38,9 @@ struct lease_wishes {
 workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease = {});
 /// The same for a plan that the caller brought, on at most `threads` workers.
 workspace get_workspace(context::impl& state, plan const& how, int threads);
+/// The same for the classical plan of a product that another plan must not compute.
+workspace get_classical_workspace(context::impl& state, plan const& instead_of, scheduler_kind scheduler,
+                                  lease_wishes const& lease = {});
 
 /// Throws error{invalid_argument} when the plan is not one for this product, or not a plan.
 void check_plan(plan const& how, element_type type, problem const& shape);

@@ -10,4 +10,10 @@ inline constexpr int most_terms = 64;
 /// What one launch of the general combine kernel of a device takes.
 inline constexpr int most_general_inputs = 64, most_general_outputs = 128, most_general_terms = 1024;
 
+/// Products with a side up to this may be computed by the thin product codelet, which gathers nothing.
+inline constexpr int thin_side = 672;
+
+/// k-steps in a block of the product codelet, at least, unless k itself is smaller: the error bound counts the blocks.
+inline constexpr int least_k_block = 16;
+
 }  // namespace heptad

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The accuracy model. Bound: with α_r = Σ|u_ir|, β_r = Σ|v_jr| and k0 = k / k̃, one level gives, to first order in u,
-//   f(k) = e f(k0) + g k0,   f = k² for the classical product,   e = max_p Σ_r |w_pr| α_r β_r,
-//   g = max_p { Σ_r |w_pr| (δU_r β_r + α_r δV_r) + δW_p },
-// δ the rounding of the sums in units of u times the largest operand (Higham 2002, §23.2.2; Bini & Lotti 1980). The
-// rest of k that no level divides adds (k − k_core) k. Strassen: e = 12, g = 50, which is Higham's theorem 23.2.
+// The accuracy model. Every element of C is a sum of signed terms a·b, each of which meets roundings on its way. With
+// at most S of them on any way and E k0 the sum of the magnitudes of all ways (E the product of the levels' e, k0 the
+// inner dimension of the leaves), the error is at most S u / (1 − S u) · E k0 ‖A‖max ‖B‖max (Ballard et al. 2016,
+// theorem 3).
+#include "src/plan/accuracy.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <vector>
 
-#include "src/algorithm/algorithm.hpp"
-#include "src/plan/accuracy.hpp"
+#include "src/matrix/limits.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad {
@@ -23,97 +23,163 @@ bool rounds(rational const& x) {
   return !x.is_zero() && !(power_of_two(std::abs(x.num())) && power_of_two(x.den()));
 }
 
-// Rounding of Σ of terms of these magnitudes, in the worst order (largest first): every partial sum rounds.
-double worst_sum(std::vector<double> terms) {
-  std::sort(terms.begin(), terms.end(), std::greater<>());
-  double partial = 0, rounding = 0;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    partial += terms[i];
-    if (i > 0) rounding += partial;
-  }
-  return rounding;
+int terms_in(coefficient_matrix const& X, int r) {
+  int count = 0;
+  for (int i = 0; i < X.rows; ++i) count += X(i, r).is_zero() ? 0 : 1;
+  return count;
 }
 
-// δ of the outputs of a program whose inputs are exact and at most 1: errors travel along the steps, and every partial
-// sum of a step rounds.
-std::vector<double> program_rounding(additions_program const& program) {
-  std::vector<double> largest(program.inputs, 1.0), rounding(program.inputs, 0.0);
-  for (auto const& step : program.steps) {
-    double partial = 0, error = 0;
-    for (std::size_t i = 0; i < step.size(); ++i) {
-      auto const& [value, coefficient] = step[i];
-      partial += magnitude(coefficient) * largest[value];
-      error += magnitude(coefficient) * (rounding[value] + (rounds(coefficient) ? largest[value] : 0));
-      if (i > 0) error += partial;
-    }
-    largest.push_back(partial);
-    rounding.push_back(error);
-  }
-  std::vector<double> result;
-  for (auto const& [value, coefficient] : program.outputs)
-    result.push_back(magnitude(coefficient) * (rounding[value] + (rounds(coefficient) ? largest[value] : 0)));
-  return result;
+int widest_column(coefficient_matrix const& X) {
+  int most = 1;
+  for (int r = 0; r < X.cols; ++r) most = std::max(most, terms_in(X, r));
+  return most;
 }
 
-struct operand_sums {
-  std::vector<double> norm, rounding;  // α and δ of every product's sum
+// What the outputs of a program are made of: the sum of the magnitudes of all ways from the inputs, of which some may
+// cancel, and the roundings on the longest way.
+struct program_ways {
+  std::vector<double> magnitude, roundings;
+  double largest = 0;  // magnitude of any value on the way
 };
 
-operand_sums sums_of(coefficient_matrix const& matrix, additions_program const& program) {
-  operand_sums result{{}, program_rounding(program)};
-  for (int r = 0; r < matrix.cols; ++r) {
-    std::vector<double> terms;
-    double norm = 0, scaled = 0;
-    for (int i = 0; i < matrix.rows; ++i) {
-      double const u = magnitude(matrix(i, r));
-      if (u == 0) continue;
-      terms.push_back(u);
-      norm += u;
-      if (rounds(matrix(i, r))) scaled += u;
+program_ways ways_through(additions_program const& program, std::vector<double> size) {
+  std::vector<double> depth(program.inputs, 0.0);
+  program_ways result;
+  for (auto const& step : program.steps) {
+    double sum = 0, longest = 0;
+    bool inexact = false;
+    for (auto const& [value, coefficient] : step) {
+      sum += magnitude(coefficient) * size[value];
+      longest = std::max(longest, depth[value]);
+      inexact = inexact || rounds(coefficient);
     }
-    result.norm.push_back(norm);
-    // Fused levels form the plain sum, explicit ones run the program: the worse of the two.
-    result.rounding[r] = std::max(result.rounding[r], worst_sum(terms) + scaled);
+    size.push_back(sum);
+    depth.push_back(longest + static_cast<double>(step.size()) - 1 + (inexact ? 1 : 0));
+  }
+  for (double const s : size) result.largest = std::max(result.largest, s);
+  for (auto const& [value, coefficient] : program.outputs) {
+    bool const zero = coefficient.is_zero();
+    result.magnitude.push_back(zero ? 0 : magnitude(coefficient) * size[value]);
+    result.roundings.push_back(zero ? 0 : depth[value] + (rounds(coefficient) ? 1 : 0));
+    result.largest = std::max(result.largest, result.magnitude.back());
   }
   return result;
+}
+
+// The plain sums of the columns of X, which fused levels form.
+program_ways plain_ways(coefficient_matrix const& X) {
+  return ways_through(plain_program(X.entries, X.rows, X.cols), std::vector<double>(X.rows, 1.0));
+}
+
+bool any_rounds(algorithm const& x) {
+  for (coefficient_matrix const* X : {&x.U, &x.V, &x.W})
+    if (std::any_of(X->entries.begin(), X->entries.end(), rounds)) return true;
+  return false;
+}
+
+// Sets what depends on W: a product that feeds one block of C is added to it by itself, the others go through a pass of
+// the program in which the former are missing (tasks/level_schedule.hpp). `size`: magnitudes of the products.
+void count_updates(algorithm const& x, std::vector<double> const& size, level_accuracy& result) {
+  std::vector<bool> shared(x.rank());
+  std::vector<double> shared_size;
+  for (int r = 0; r < x.rank(); ++r) {
+    shared[r] = result.kind != level_kind::fused && terms_in(x.W, r) > 1;
+    if (shared[r]) shared_size.push_back(size[r]);
+  }
+  program_ways const pass = ways_through(without_inputs(x.sums_C, shared), shared_size);
+  result.direct = 0;
+  for (int p = 0; p < x.W.rows; ++p) {
+    double sum = pass.magnitude[p], direct = 0;
+    for (int r = 0; r < x.rank(); ++r) {
+      if (shared[r] || x.W(p, r).is_zero()) continue;
+      sum += magnitude(x.W(p, r)) * size[r];
+      ++direct;
+    }
+    result.amplification = std::max(result.amplification, sum);
+    result.direct = std::max(result.direct, direct);
+    result.update = std::max(result.update, pass.roundings[p]);
+    if (pass.magnitude[p] > 0) result.passes = 1;
+  }
+  result.largest_C = std::max(result.amplification, pass.largest);
+  for (double const s : size) result.largest_C = std::max(result.largest_C, s);
+}
+
+// Blocks of k that one product adds to C one after the other. Thin ones are never gathered in a buffer.
+double k_blocks(double m, double n, double k, bool product_buffer) {
+  bool const gathered = product_buffer && std::min(m, n) > thin_side;
+  return gathered ? 1 : std::max(1.0, std::ceil(k / static_cast<double>(least_k_block)));
 }
 
 }  // namespace
 
-level_accuracy accuracy_of(algorithm const& x) {
-  operand_sums const a = sums_of(x.U, x.sums_A), b = sums_of(x.V, x.sums_B);
+level_accuracy accuracy_of(algorithm const& x, level_kind kind) {
   level_accuracy result;
-  result.k = x.k;
-  result.amplification = stability_factor(x);
-  for (int p = 0; p < x.W.rows; ++p) {
-    std::vector<double> terms;
-    double carried = 0;
-    for (int r = 0; r < x.rank(); ++r) {
-      double const w = magnitude(x.W(p, r));
-      if (w == 0) continue;
-      terms.push_back(w * a.norm[r] * b.norm[r]);
-      carried += w * (a.rounding[r] * b.norm[r] + a.norm[r] * b.rounding[r]);
-      if (rounds(x.W(p, r))) carried += terms.back();
-    }
-    result.rounding = std::max(result.rounding, carried + worst_sum(std::move(terms)));
+  result.kind = kind;
+  result.m = x.m, result.k = x.k, result.n = x.n;
+  result.inexact = any_rounds(x);
+  bool const fused = kind == level_kind::fused;
+  program_ways const a = fused ? plain_ways(x.U) : ways_through(x.sums_A, std::vector<double>(x.U.rows, 1.0));
+  program_ways const b = fused ? plain_ways(x.V) : ways_through(x.sums_B, std::vector<double>(x.V.rows, 1.0));
+  result.largest_A = std::max(1.0, a.largest);
+  result.largest_B = std::max(1.0, b.largest);
+  result.terms_A = widest_column(x.U);
+  result.terms_B = widest_column(x.V);
+  std::vector<double> size;
+  for (int r = 0; r < x.rank(); ++r) {
+    size.push_back(a.magnitude[r] * b.magnitude[r]);
+    if (!fused) result.sums = std::max(result.sums, a.roundings[r] + b.roundings[r]);
   }
+  result.amplification = 0;
+  count_updates(x, size, result);
   // ×2 a level for Strassen (e = 12) and ×2.4 for Winograd (e = 18) are measured on uniform ± data; between and beyond
   // them the power law through both.
   double const exponent = std::log(2.4 / 2.0) / std::log(18.0 / 12.0);
-  result.growth =
-      x.rank() == x.m * x.k * x.n ? 1.0 : std::max(1.0, 2.0 * std::pow(result.amplification / 12, exponent));
+  result.growth = x.rank() == x.m * x.k * x.n ? 1.0 : std::max(1.0, 2.0 * std::pow(stability_factor(x) / 12, exponent));
   return result;
 }
 
-double error_bound(std::span<level_accuracy const* const> levels, double k, double core_k) {
-  double inner = core_k;
-  for (level_accuracy const* level : levels) inner /= level->k;
-  double f = inner * inner;
-  for (std::size_t l = levels.size(); l-- > 0;) {
-    f = levels[l]->amplification * f + levels[l]->rounding * inner;
-    inner *= levels[l]->k;
+algorithm_accuracy accuracy_of(algorithm const& x) {
+  algorithm_accuracy result;
+  for (auto const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
+    level_accuracy& one = result.of_kind[static_cast<std::size_t>(kind)] = accuracy_of(x, kind);
+    result.amplification = std::max(result.amplification, one.amplification);
+    result.growth = std::max(result.growth, one.growth);
   }
-  return f + (k - core_k) * k;
+  return result;
+}
+
+error_bounds error_bound(std::span<level_accuracy const* const> levels, divided_problem const& x, double u) {
+  double m = x.core_m, n = x.core_n, leaf = x.core_k, amplification = 1, terms_A = 1, terms_B = 1, destinations = 1;
+  double conversions = 0;  // coefficients of products that are no powers of two: rounded to T, then times α
+  for (level_accuracy const* level : levels) {
+    m /= level->m, n /= level->n, leaf /= level->k;
+    amplification *= level->amplification;
+    if (level->inexact) conversions = 2;
+    if (level->kind != level_kind::fused) continue;
+    terms_A *= level->terms_A;
+    terms_B *= level->terms_B;
+    destinations *= level->direct;
+    if (level->inexact) conversions = 4;  // those of the sums as well
+  }
+  // A leaf: k0 products and sums, the k-blocks of its own among them; its coefficient; the sums in the packing; the
+  // first addition to C and those of the other products of the fused levels. 1 more for what underflows.
+  double const blocks = k_blocks(m, n, leaf, x.product_buffer);
+  double ways = leaf + 2 + conversions + (terms_A - 1) + (terms_B - 1) + (destinations - 1) * blocks + 1;
+  double updates = destinations * blocks;  // additions to one element of C
+  for (std::size_t l = levels.size(); l-- > 0;) {
+    level_accuracy const& level = *levels[l];
+    if (level.kind == level_kind::fused) continue;
+    updates = level.direct * updates + level.passes;
+    ways += level.sums + level.update + updates;
+  }
+  // The rest of k is added to the core of C by classical products; the fringes of m and n are classical throughout.
+  double const rest = x.k - x.core_k;
+  double const rest_blocks = rest > 0 ? k_blocks(x.core_m, x.core_n, rest, false) : 0;
+  auto const relative = [u](double roundings) {
+    return roundings * u < 1 ? roundings / (1 - roundings * u) : std::numeric_limits<double>::infinity();
+  };
+  double const core = relative(ways + rest_blocks) * amplification * leaf + relative(rest + 3 + updates) * rest;
+  return {std::max(core, relative(x.k + 3) * x.k), relative(updates + rest_blocks + 1)};
 }
 
 double expected_growth(std::span<level_accuracy const* const> levels) {
@@ -122,19 +188,34 @@ double expected_growth(std::span<level_accuracy const* const> levels) {
   return growth;
 }
 
-double error_bound(plan const& p) {
+magnitude_growth growth_of_magnitudes(std::span<level_accuracy const* const> levels, double k) {
+  magnitude_growth result{1, 1, k};
+  for (level_accuracy const* level : levels) {
+    result.A *= level->largest_A;
+    result.B *= level->largest_B;
+    result.products *= level->largest_C;
+  }
+  return result;
+}
+
+void judge_accuracy(plan& p) {
   std::vector<level_accuracy> levels;
-  for (plan_level const& l : p.levels) levels.push_back(accuracy_of(*l.coefficients));
+  for (plan_level const& l : p.levels) levels.push_back(accuracy_of(*l.coefficients, l.kind));
   std::vector<level_accuracy const*> pointers;
   for (level_accuracy const& l : levels) pointers.push_back(&l);
   double const k = static_cast<double>(p.shape.k);
-  return error_bound(pointers, k, levels.empty() ? k : static_cast<double>(p.core_k));
-}
-
-double expected_growth(plan const& p) {
-  double growth = 1;
-  for (plan_level const& l : p.levels) growth *= accuracy_of(*l.coefficients).growth;
-  return growth;
+  double const u = unit_roundoff(p.type);
+  error_bounds const bounds = error_bound(pointers,
+                                          {k, static_cast<double>(p.core_m), static_cast<double>(p.core_n),
+                                           levels.empty() ? k : static_cast<double>(p.core_k), p.product_buffer},
+                                          u);
+  p.bound = bounds.product;
+  p.bound_of_C = bounds.of_C;
+  p.growth = expected_growth(pointers);
+  magnitude_growth const magnitudes = growth_of_magnitudes(pointers, k);
+  p.largest_A = magnitudes.A;
+  p.largest_B = magnitudes.B;
+  p.largest_product = magnitudes.products;
 }
 
 }  // namespace heptad

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -39,7 +40,7 @@ known_stage const& known(std::string const& name, int levels) {
     auto const one = find_algorithm(name);
     auto composed = one;
     for (int l = 1; l < levels; ++l) composed = std::make_shared<algorithm const>(kronecker(*one, *composed));
-    found->second = {composed, traffic_of(*composed), accuracy_of(*one)};
+    found->second = {composed, traffic_of(*composed), accuracy_of(*one, level_kind::fused)};
   }
   return found->second;
 }
@@ -208,7 +209,9 @@ void set_accuracy(plan& p) {
   std::vector<level_accuracy const*> levels;
   for (stage const& s : p.stages)
     levels.insert(levels.end(), static_cast<std::size_t>(s.levels), &known(s.name, s.levels).accuracy);
-  p.bound = error_bound(levels, double(p.shape.k), double(p.core_k));
+  // To first order in u, which depends on the arithmetic. Products are always gathered: their sides do not matter.
+  constexpr double any_side = std::numeric_limits<double>::infinity();
+  p.bound = error_bound(levels, {double(p.shape.k), any_side, any_side, double(p.core_k), true}, 0).product;
   p.growth = expected_growth(levels);
 }
 

@@ -48,6 +48,7 @@ nlohmann::json plan_to_json(plan const& how) {
           {"workspace", how.workspace},
           {"workspace_cap", how.workspace_cap},
           {"bound", how.bound},
+          {"bound_of_C", how.bound_of_C},
           {"growth", how.growth},
           {"tasks", how.tasks},
           {"reason", how.reason},

@@ -95,9 +95,12 @@ private:
     considered c{o, predict(type_, shape_, workers_, machine_, o), 1, 0, verdict::possible};
     std::vector<level_accuracy const*> const levels = accuracies(o);
     c.growth = expected_growth(levels);
-    double const k = double(shape_.k);
-    c.bound = error_bound(levels, k, double(c.cost.core_k));
-    double const growth = wishes_.guaranteed ? c.bound / (k * k) : c.growth;
+    c.bound = error_bound(levels,
+                          {double(shape_.k), double(c.cost.core_m), double(c.cost.core_n), double(c.cost.core_k),
+                           o.product_buffer},
+                          unit_roundoff(type_))
+                  .product;
+    double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
     if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
     else if (!fits(c)) c.allowed = verdict::too_large;
     considered_.push_back(std::move(c));
@@ -112,15 +115,14 @@ private:
 
   [[nodiscard]] std::vector<level_accuracy const*> accuracies(outline const& o) const {
     std::vector<level_accuracy const*> levels;
-    for (outline_level const& l : o.levels) levels.push_back(&palette_.of(l).accuracy);
+    for (outline_level const& l : o.levels) levels.push_back(&palette_.of(l).accuracy[l.kind]);
     return levels;
   }
 
   // ---- the choice
 
   considered best_classical() {
-    double const k = double(shape_.k);
-    considered best{{}, {}, 1, k * k, verdict::possible};
+    considered best{{}, {}, 1, classical_bound_, verdict::possible};
     best.cost.seconds = std::numeric_limits<double>::infinity();
     std::int64_t const longer = std::max(shape_.m, shape_.n);
     for (std::int64_t strips = 1;; strips = std::min<std::int64_t>(2 * strips, workers_)) {
@@ -174,9 +176,9 @@ private:
     if (c.allowed == verdict::too_large)
       return fmt::format("needs {:.3g} MB, more than the cap of {:.3g} MB", c.cost.workspace / 1e6, cap_ / 1e6);
     if (c.allowed == verdict::too_inaccurate)
-      return fmt::format(
-          "{} {:.3g} is above max_error {:.3g}", wishes_.guaranteed ? "proved growth" : "expected growth",
-          wishes_.guaranteed ? c.bound / (double(shape_.k) * double(shape_.k)) : c.growth, wishes_.max_error);
+      return fmt::format("{} {:.3g} is above max_error {:.3g}",
+                         wishes_.guaranteed ? "proved growth" : "expected growth",
+                         wishes_.guaranteed ? c.bound / classical_bound_ : c.growth, wishes_.max_error);
     double const slower = 100 * (c.cost.seconds / chosen.cost.seconds - 1);
     if (slower >= 0) return fmt::format("{:.1f} % slower", slower);
     if (chosen.what.levels.empty())
@@ -257,6 +259,8 @@ private:
   machine_profile const& machine_;
   options const& wishes_;
   double cap_ = 0;
+  double const classical_bound_ =
+      error_bound({}, {double(shape_.k), 0, 0, double(shape_.k), false}, unit_roundoff(type_)).product;
   palette const palette_;
   std::vector<considered> considered_;
 };
@@ -293,8 +297,7 @@ void complete_plan(plan& p, machine_profile const& machine) {
   p.seconds = e.seconds;
   p.workspace = static_cast<std::size_t>(e.workspace);
   p.tasks = static_cast<std::size_t>(e.tasks);
-  p.bound = error_bound(p);
-  p.growth = expected_growth(p);
+  judge_accuracy(p);
 }
 
 }  // namespace heptad

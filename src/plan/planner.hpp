@@ -17,12 +17,13 @@ plan choose_plan(element_type type, problem const& shape, int workers, std::size
                  machine_profile const& machine, options const& wishes);
 
 /// Predicted seconds and workspace of a plan whose levels, variant, slots and order are set; fills in the derived
-/// fields (core sizes, seconds, workspace, bound, growth, tasks).
+/// fields (core sizes, seconds, workspace, tasks, accuracy and range).
 void complete_plan(plan& p, machine_profile const& machine);
 
-/// f with ‖C−Ĉ‖max ≤ f·u·‖A‖max‖B‖max for these levels on inner dimension k (Higham 2002, §23.2.2, generalised to
-/// any algorithm by Bini & Lotti 1980), and the expected growth of the error over the classical product.
-double error_bound(plan const& p);
-double expected_growth(plan const& p);
+/// Fills in what a plan says of accuracy and range: bound, bound_of_C, growth, largest_A, largest_B, largest_product.
+void judge_accuracy(plan& p);
+
+/// u: half the distance from 1 to the next number.
+constexpr double unit_roundoff(element_type type) noexcept { return type == element_type::f64 ? 0x1p-53 : 0x1p-24; }
 
 }  // namespace heptad

@@ -16,7 +16,7 @@ namespace heptad {
 struct known_algorithm {
   std::shared_ptr<algorithm const> coefficients;
   level_traffic traffic;
-  level_accuracy accuracy;
+  algorithm_accuracy accuracy;
 };
 
 /// Winograd for task and explicit levels, where shared sums make it the cheapest; Strassen, whose U, V, W have the

@@ -111,8 +111,7 @@ double largest_error(T alpha, padded_matrix<T> const& A, padded_matrix<T> const&
 template <typename T>
 double tolerance(plan const& how, double alpha, double beta) {
   double const unit = std::numeric_limits<T>::epsilon() / 2;
-  double const updates = 16.0 * static_cast<double>(how.levels.size() + 1);
-  return unit * (how.bound * std::abs(alpha) + updates * std::abs(beta) + std::abs(alpha));
+  return unit * (how.bound * std::abs(alpha) + how.bound_of_C * std::abs(beta));
 }
 
 }  // namespace heptad::test

@@ -6,9 +6,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <string>
 
 #include "codelets/cpu/plain_loops.hpp"
+#include "src/matrix/limits.hpp"
 #include "tests/codelets/reference.hpp"
 
 namespace {
@@ -62,6 +64,19 @@ TEMPLATE_TEST_CASE("blocks hold whole panels", "[kernel_set]", float, double) {
     REQUIRE(b.mc % b.mr == 0);
     REQUIRE(b.nc >= b.nr);
     REQUIRE(b.nc % b.nr == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and thin products as thin", "[kernel_set]",
+                   float, double) {
+  for (auto const* set : heptad::cpu::kernel_sets<TestType>()) {
+    if (!set->available()) continue;
+    heptad::cpu::blocking const b = set->blocks();
+    CAPTURE(set->name);
+    // Balanced blocks are at least half as deep as the largest.
+    CHECK(b.kc / 2 >= heptad::least_k_block);
+    if (b.short_mc > 0) CHECK(b.short_kc / 2 >= heptad::least_k_block);
+    CHECK(std::max(14 * b.mr, 40 * b.nr) <= heptad::thin_side);
   }
 }
 

@@ -120,6 +120,10 @@ private:
         apply(w, {step.where, 1, beta_ == 0 ? update::overwrite : update::scaled}, i, j, 0);
   }
 
+  void run(scan_step const&, std::vector<window> const&, double) {
+    throw std::logic_error("scans have graphs of their own");
+  }
+
   void run(sequence_step const& call, std::vector<window> const& w, double alpha) {
     sequence const& s = g_.sequences.at(call.sequence);
     if (call.a.rows != s.m || call.a.cols != s.k || call.b.rows != s.k || call.b.cols != s.n || call.c.rows != s.m ||

@@ -49,6 +49,16 @@ std::string file_name(std::string const& path) { return std::filesystem::path(pa
 
 }  // namespace
 
+nlohmann::json record_origin(char const* kind) {
+  auto const now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  return {{"schema", schema_version},
+          {"kind", kind},
+          {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+          {"commit", {{"hash", git_hash}, {"dirty", git_dirty}}},
+          {"compiler", HEPTAD_COMPILER},
+          {"machine", machine()}};
+}
+
 nlohmann::json record_header(library_info const& own, std::vector<found_peer> const& peers, effort const& how,
                              double beta, own_options const& wishes) {
   nlohmann::json libraries = {{{"name", own.name}, {"version", own.version}, {"options", wishes}}};
@@ -62,24 +72,18 @@ nlohmann::json record_header(library_info const& own, std::vector<found_peer> co
                          {"settings", without_folders(peer.who.settings)},
                          {"tried", tried}});
   }
-  auto const now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-  return {{"schema", schema_version},
-          {"kind", "gemm"},
-          {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
-          {"commit", {{"hash", git_hash}, {"dirty", git_dirty}}},
-          {"compiler", HEPTAD_COMPILER},
-          {"machine", machine()},
-          {"settings",
-           {{"alpha", 1},
-            {"beta", beta},
-            {"layout", "column-major, no transpose, leading dimension = rows"},
-            {"data", "uniform in [-1, 1)"},
-            {"rounds", how.rounds},
-            {"min_seconds", how.min_seconds},
-            {"turn_seconds", how.turn_seconds},
-            {"pause_seconds", how.pause}}},
-          {"libraries", libraries},
-          {"cases", nlohmann::json::array()}};
+  nlohmann::json record = record_origin("gemm");
+  record["settings"] = {{"alpha", 1},
+                        {"beta", beta},
+                        {"layout", "column-major, no transpose, leading dimension = rows"},
+                        {"data", "uniform in [-1, 1)"},
+                        {"rounds", how.rounds},
+                        {"min_seconds", how.min_seconds},
+                        {"turn_seconds", how.turn_seconds},
+                        {"pause_seconds", how.pause}};
+  record["libraries"] = libraries;
+  record["cases"] = nlohmann::json::array();
+  return record;
 }
 
 nlohmann::json record_case(gemm_case const& what, std::vector<measured> const& results) {

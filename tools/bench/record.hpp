@@ -10,7 +10,10 @@
 
 namespace heptad::bench {
 
-/// Machine, date, commit, compiler, settings and libraries; "cases" is empty.
+/// Schema, kind of record, date, commit, compiler and machine: what every record begins with.
+nlohmann::json record_origin(char const* kind);
+
+/// The same for `heptad bench gemm`, with settings and libraries; "cases" is empty.
 nlohmann::json record_header(library_info const& own, std::vector<found_peer> const& peers, effort const& how,
                              double beta, own_options const& wishes);
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Diagonal scaling by powers of two: α A B = D⁻¹ (α (D A F) (F⁻¹ B G)) G⁻¹. Outside scaling (D, G) gives every row of A
+// and every column of B one size, inside scaling (F) balances columns of A with rows of B (Ballard et al. 2016, §5).
+#pragma once
+
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+#include "schedulers/scan.hpp"
+#include "src/api/arguments.hpp"
+#include "src/api/memory.hpp"
+
+namespace heptad {
+
+/// What of the wish is done for operands of these magnitudes, which are finite. Automatic: outside when the sizes of
+/// the rows of A or of the columns of B that are not zero spread by more than `spread_worth_scaling`, inside when it
+/// would lessen max |A| max |B| by more.
+inline constexpr double spread_worth_scaling = 1000;
+template <typename T>
+scaling_kind choose_scaling(scaling_kind wish, magnitudes<T> const& A, magnitudes<T> const& B);
+
+/// The factor by which a scaled product's bound is above that of its plan: scaled lines have one size but for a factor
+/// of two.
+double bound_after(scaling_kind kind);
+
+/// Bytes of the copies: of A, of B, and of the product when C is scaled outside and beta ≠ 0.
+template <typename T>
+std::size_t scaled_copy_bytes(operands<T> const& x, scaling_kind kind);
+
+/// Copies of A and B, scaled, and the product to compute with them.
+template <typename T>
+class scaled_operands {
+public:
+  /// `memory` holds scaled_copy_bytes. A column-major C.
+  scaled_operands(operands<T> const& x, scaling_kind kind, magnitudes<T> const& A, magnitudes<T> const& B,
+                  memory_pool::lease memory);
+
+  [[nodiscard]] operands<T> const& product() const noexcept { return product_; }
+  [[nodiscard]] T largest_A() const noexcept { return largest_A_; }
+  [[nodiscard]] T largest_B() const noexcept { return largest_B_; }
+
+  /// After the product: brings C back to the caller's scale.
+  void finish() const;
+
+private:
+  operands<T> const given_;
+  memory_pool::lease memory_;
+  std::vector<int> rows_, cols_;  // exponents of D and G
+  operands<T> product_;
+  T largest_A_ = 0, largest_B_ = 0;
+};
+
+}  // namespace heptad

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/plan/range.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace heptad {
+namespace {
+
+struct exponents {
+  double overflow;   // all finite numbers are below 2^overflow
+  double no_change;  // what is smaller than 2^no_change does not move the largest finite number
+  double normal;     // 2^normal is the least normal number
+};
+
+template <typename T>
+constexpr exponents exponents_of() {
+  using limits = std::numeric_limits<T>;
+  return {limits::max_exponent, limits::max_exponent - limits::digits - 1.0, limits::min_exponent - 1.0};
+}
+
+}  // namespace
+
+std::string range_objection(plan const& p, double alpha, double beta, double largest_A, double largest_B) {
+  if (p.levels.empty()) return {};
+  if (!std::isfinite(alpha)) return "alpha is NaN or infinite";
+  for (auto const& [name, largest] : {std::pair{"A", largest_A}, {"B", largest_B}})
+    if (!std::isfinite(largest)) return fmt::format("{} holds {}", name, std::isnan(largest) ? "NaN" : "infinities");
+
+  exponents const e = p.type == element_type::f64 ? exponents_of<double>() : exponents_of<float>();
+  constexpr double room = 1;  // for the roundings
+  double const a = std::log2(largest_A), b = std::log2(largest_B), factor = std::log2(std::abs(alpha));
+  if (a + std::log2(p.largest_A) > e.overflow - room) return "sums of blocks of A could overflow";
+  if (b + std::log2(p.largest_B) > e.overflow - room) return "sums of blocks of B could overflow";
+  double const products = a + b + std::log2(p.largest_product);
+  if (products + std::max(factor, 0.0) > e.overflow - room) return "products of sums of A and B could overflow";
+  if (beta != 0 && products + factor > e.no_change - room)
+    return "partial results on the way from beta C to C could overflow";
+  if (largest_A == 0 || largest_B == 0) return {};
+  if (std::min({a, b, a + b, a + b + factor}) < e.normal + room) return "products of A and B could underflow";
+  return {};
+}
+
+}  // namespace heptad
