@@ -76,6 +76,8 @@ report scale_only(operands<T> const& x) {
   return r;
 }
 
+constexpr char const* untouched = "out of memory before the product began; C is untouched";
+
 /// One product on the calling thread.
 template <typename T>
 report multiply_small(context::impl& state, operands<T> const& x, options const& wishes) {
@@ -158,13 +160,13 @@ struct crew {
   }
 };
 
-/// Runs a prepared plan. From here on a failure may leave C partly updated, and says so.
+/// Runs a prepared plan. A failure of its tasks may leave C partly updated, and says so.
 template <typename T>
 report run(crew const& workers, operands<T> const& x, workspace const& memory) {
   prepared_plan const& prepared = *memory.prepared;
+  auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
+                                     reinterpret_cast<T*>(memory.shared()));
   try {
-    auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
-                                       reinterpret_cast<T*>(memory.shared()));
     run_result const ran = workers.multiply(prepared, *work, x, memory);
     report r;
     r.plan = prepared.how;
@@ -279,7 +281,7 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
   print_line(env, r);
   return r;
 } catch (std::bad_alloc const&) {
-  throw error(status::out_of_memory, "out of memory before the product began; C is untouched");
+  throw error(status::out_of_memory, untouched);
 }
 
 template <typename T>
@@ -292,7 +294,7 @@ report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T con
 
 template <typename T>
 report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
-            matrix_view<T> C) {
+            matrix_view<T> C) try {
   auto const begin = steady::now();
   environment const& env = process_environment();
   operands<T> const given{alpha, A, B, beta, C};
@@ -307,6 +309,8 @@ report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, 
   r = finish(std::move(r), x, begin);
   print_line(env, r);
   return r;
+} catch (std::bad_alloc const&) {
+  throw error(status::out_of_memory, untouched);
 }
 
 template <typename T>
