@@ -8,7 +8,7 @@ packages=(
   g++ cmake ninja-build pkg-config git ccache
   libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libstarpu-dev libeigen3-dev
   # testing
-  catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd
+  catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind
   # programs that the drop-in BLAS is tested with
   libblas3 liblapack3 libblas-test python3-scipy python3-pytest python3-hypothesis
   # measuring: the libraries to compare with (BLIS also lends its micro-kernels where Heptad has none of its own)
