@@ -8,10 +8,9 @@ target_link_libraries(heptad_cuda_api PUBLIC heptad_options CUDA::cudart CUDA::c
 
 set(HEPTAD_CUDA_OBJECTS $<TARGET_OBJECTS:heptad_algorithm> $<TARGET_OBJECTS:heptad_plan> $<TARGET_OBJECTS:heptad_tasks>
   $<TARGET_OBJECTS:heptad_cuda_codelets> $<TARGET_OBJECTS:heptad_cuda_api>)
-add_library(heptad_cuda SHARED ${HEPTAD_CUDA_OBJECTS})
+heptad_shared_library(heptad_cuda ${HEPTAD_CUDA_OBJECTS})
 add_library(heptad::cuda ALIAS heptad_cuda)
-set_target_properties(heptad_cuda PROPERTIES EXPORT_NAME cuda LINKER_LANGUAGE CXX
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set_target_properties(heptad_cuda PROPERTIES EXPORT_NAME cuda)
 target_include_directories(heptad_cuda PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(heptad_cuda PUBLIC cxx_std_20)

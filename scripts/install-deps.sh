@@ -7,6 +7,8 @@ packages=(
   # building
   g++ cmake ninja-build pkg-config git ccache
   libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libstarpu-dev libeigen3-dev
+  # the Debian packages
+  dpkg-dev file
   # testing
   catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind
   # programs that the drop-in BLAS is tested with
