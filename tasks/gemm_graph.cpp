@@ -84,12 +84,14 @@ public:
       : how_(how),
         machine_(machine),
         tiling_(tiles),
+        price_(how.type, machine),
         levels_(how),
         layout_{how.shape.a_row_major ? orientation::row_major : orientation::column_major,
                 how.shape.b_row_major ? orientation::row_major : orientation::column_major, bytes_of(how.type)},
         pool_(g_.buffers, g_.workspace_elements, layout_.element_bytes),
         programs_(g_.programs) {
     g_.type = how.type;
+    g_.product_buffer = how.product_buffer;
     g_.m = how.shape.m, g_.n = how.shape.n, g_.k = how.shape.k;
   }
 
@@ -98,7 +100,7 @@ public:
     node const whole = part(0, 0, g_.m, g_.n, g_.k);
     if (g_.k == 0) {
       scale_step const step{whole.c};
-      g_.tasks.push_back({"scale C", step, {{step.where, access_mode::write}}, cost_of(step, g_, machine_)});
+      g_.tasks.push_back({"scale C", step, {{step.where, access_mode::write}}, cost_of(step, g_, price_)});
     } else if (how_.levels.empty()) {
       classical_strips("product", whole, how_.strips);
     } else {
@@ -127,7 +129,9 @@ public:
                                                              : orientation::column_major;
     bool const by_columns = order == orientation::column_major;
     block const first = step.targets.front().where;
-    auto const boundaries = cut(by_columns ? first.cols : first.rows, tiles_of(step));
+    std::int64_t const extent = by_columns ? first.cols : first.rows;
+    cost const whole = cost_of(step, g_, price_);
+    auto const boundaries = cut(extent, tiles_of(whole));
     for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
       std::int64_t const begin = boundaries[i], size = boundaries[i + 1] - begin;
       auto const tile_of = [&](block const& x) {
@@ -136,7 +140,9 @@ public:
       combine_step tile = step;
       for (block& source : tile.sources) source = tile_of(source);
       for (target& t : tile.targets) t.where = tile_of(t.where);
-      add_pass(pass_name(parent, kind) + piece_name(i, boundaries.size() - 1), std::move(tile));
+      // The tiles together cost what the whole pass does: where its blocks lie decides, not how it is cut.
+      double const part = static_cast<double>(size) / static_cast<double>(extent);
+      add_pass(pass_name(parent, kind) + piece_name(i, boundaries.size() - 1), std::move(tile), share_of(whole, part));
     }
   }
 
@@ -153,8 +159,11 @@ private:
     return names[static_cast<int>(kind)] + (parent.path.empty() ? "" : " " + parent.path);
   }
 
-  void add_pass(std::string name, combine_step tile) {
-    cost const costs = cost_of(tile, g_, machine_);
+  static cost share_of(cost const& whole, double part) {
+    return {part * whole.flops, part * whole.bytes, part * whole.seconds};
+  }
+
+  void add_pass(std::string name, combine_step tile, cost const& costs) {
     auto accesses = accesses_of(tile);
     g_.tasks.push_back({std::move(name), std::move(tile), std::move(accesses), costs});
   }
@@ -180,6 +189,8 @@ private:
     auto const rows = kind == pass_kind::sums_of_B ? grid_.depth_within(whole.rows) : grid_.rows_within(whole.rows);
     auto const cols = kind == pass_kind::sums_of_A ? grid_.depth_within(whole.cols) : grid_.cols_within(whole.cols);
     std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
+    cost const costs = cost_of(step, g_, price_);
+    double const elements = static_cast<double>(whole.rows) * static_cast<double>(whole.cols);
     std::size_t number = 0;
     for (std::size_t j = 0; j + 1 < cols.size(); ++j)
       for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
@@ -189,7 +200,9 @@ private:
         combine_step tile = step;
         for (block& source : tile.sources) source = cell(source);
         for (target& t : tile.targets) t.where = cell(t.where);
-        add_pass(pass_name(parent, kind) + piece_name(number++, count), std::move(tile));
+        block const& piece = tile.targets.front().where;
+        double const part = static_cast<double>(piece.rows) * static_cast<double>(piece.cols) / elements;
+        add_pass(pass_name(parent, kind) + piece_name(number++, count), std::move(tile), share_of(costs, part));
       }
   }
 
@@ -292,10 +305,10 @@ private:
       }
   }
 
-  [[nodiscard]] std::int64_t tiles_of(combine_step const& pass) const {
-    double const bytes = cost_of(pass, g_, machine_).bytes;
-    double const most = std::min(bytes / least_tile_bytes, static_cast<double>(most_tiles_per_worker * how_.workers));
-    double const wanted = std::max(bytes / tile_bytes, static_cast<double>(how_.workers));
+  [[nodiscard]] std::int64_t tiles_of(cost const& pass) const {
+    double const most =
+        std::min(pass.bytes / least_tile_bytes, static_cast<double>(most_tiles_per_worker * how_.workers));
+    double const wanted = std::max(pass.bytes / tile_bytes, static_cast<double>(how_.workers));
     return static_cast<std::int64_t>(std::min(wanted, most));
   }
 
@@ -321,7 +334,7 @@ private:
     auto const [found, fresh] = sequences_.try_emplace({v.c.rows, v.c.cols, v.a.cols, v.how, is_classical(levels)});
     if (fresh) {
       g_.sequences.push_back(build_sequence(levels, v.c.rows, v.c.cols, v.a.cols, v.how, layout_, programs_));
-      found->second = {static_cast<int>(g_.sequences.size()) - 1, cost_of(g_.sequences.back(), g_, machine_)};
+      found->second = {static_cast<int>(g_.sequences.size()) - 1, cost_of(g_.sequences.back(), g_, price_)};
     }
     return found->second;
   }
@@ -335,6 +348,7 @@ private:
   plan const& how_;
   machine_profile const& machine_;
   tiling const tiling_;
+  prices const price_;
   sorted_levels const levels_;
   layouts const layout_;
   graph g_;

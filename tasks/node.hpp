@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tasks/level_schedule.hpp"
+#include "src/plan/level_schedule.hpp"
+#include "tasks/steps.hpp"
 #include "tasks/workspace_pool.hpp"
 
 namespace heptad {

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "src/algorithm/additions_program.hpp"
+#include "src/plan/level_schedule.hpp"
 #include "tasks/block.hpp"
 
 namespace heptad {
-
-/// How a destination is updated. `scaled`: C = beta C + …, with the caller's beta.
-enum class update { overwrite, accumulate, scaled };
 
 struct source {
   block where;

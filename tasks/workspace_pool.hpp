@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "src/plan/level_schedule.hpp"
 #include "tasks/block.hpp"
-#include "tasks/level_schedule.hpp"
 
 namespace heptad {
 

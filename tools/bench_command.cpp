@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
 
+#include "tools/bench/planner_quality.hpp"
 #include "tools/bench/record.hpp"
 #include "tools/bench/table.hpp"
 #include "tools/bench/worker.hpp"
@@ -143,6 +146,72 @@ void add_gemm(CLI::App& bench) {
   gemm->callback([wishes] { bench_gemm(*wishes); });
 }
 
+struct planner_options {
+  std::string json_file;
+  quality_effort how;
+  bool again = false;
+};
+
+void print_summary(nlohmann::json const& summary) {
+  auto const row = [&](char const* field, char const* words) {
+    auto const& x = summary.at(field);
+    fmt::print("{:<44}{:8.1f} % {:8.1f} % {:8.1f} %\n", words, 100 * x.at("median").get<double>(),
+               100 * x.at("p90").get<double>(), 100 * x.at("most").get<double>());
+  };
+  fmt::print("{:<44}{:>10} {:>10} {:>10}\n", fmt::format("{} cases", summary.at("cases").get<int>()), "median", "90 %",
+             "most");
+  row("chosen_behind_best", "chosen plan behind the best measured one");
+  row("cheapest_predicted_behind_best", "cheapest predicted behind the best measured");
+  row("prediction_error_of_chosen", "predicted time of the chosen plan off");
+  row("prediction_error_of_all", "predicted time of all plans off");
+  fmt::print("chosen within 5 % of the best: {:.1f} % of the cases\n",
+             100 * summary.at("chosen_within_5_percent").get<double>());
+}
+
+// Resumes a record that is there: cases that it has are not measured again.
+void bench_planner(planner_options const& wishes) {
+  auto const begin = std::chrono::steady_clock::now();
+  nlohmann::json record;
+  if (std::ifstream file(wishes.json_file); file) record = nlohmann::json::parse(file);
+  if (wishes.again) {
+    predict_again(record);
+    print_summary(summarize(record));
+    return;
+  }
+  if (record.is_null()) {
+    library_info const own = worker_process({.name = "heptad", .path = "", .settings = {}, .own = {}}, 1).info();
+    record = record_header(own, {}, {}, 0, {});
+    record["cases"] = nlohmann::json::array();
+  }
+  status_line status;
+  auto const grid = planner_grid();
+  std::size_t done = 0;
+  for (gemm_case const& what : grid) {
+    ++done;
+    nlohmann::json const name = what;
+    auto const same = [&](nlohmann::json const& one) { return nlohmann::json(case_of(one)) == name; };
+    if (std::any_of(record["cases"].begin(), record["cases"].end(), same)) continue;
+    if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(wishes.how.total_seconds)) break;
+    status.show(fmt::format("{} of {}: {}gemm {} on {}", done, grid.size(), what.type, what.shape(), what.threads));
+    record["cases"].push_back(measure_plans(what, wishes.how));
+    record["summary"] = summarize(record);
+    if (!wishes.json_file.empty()) save(record, wishes.json_file);
+  }
+  status.clear();
+  print_summary(summarize(record));
+}
+
+void add_planner(CLI::App& bench) {
+  auto* planner = bench.add_subcommand("planner", "chosen plans against others, predicted times against measured");
+  auto wishes = std::make_shared<planner_options>();
+  planner->add_option("--json", wishes->json_file, "the record; a run goes on where it ends")->required();
+  planner->add_option("--plans", wishes->how.plans, "measured for each case")->capture_default_str();
+  planner->add_option("--plan-seconds", wishes->how.plan_seconds, "for each plan, about")->capture_default_str();
+  planner->add_option("--seconds", wishes->how.total_seconds, "begin no case after so long");
+  planner->add_flag("--again", wishes->again, "measure nothing: the record with what is predicted now");
+  planner->callback([wishes] { bench_planner(*wishes); });
+}
+
 void add_worker(CLI::App& app) {
   auto* worker = app.add_subcommand("bench-worker", "one library, driven by `heptad bench`")->group("");
   auto wishes = std::make_shared<worker_options>();
@@ -165,5 +234,6 @@ void heptad::tools::add_bench_command(CLI::App& app) {
   auto* bench = app.add_subcommand("bench", "measure side by side with other libraries")->require_subcommand(1);
   heptad::bench::add_gemm(*bench);
   heptad::bench::add_accuracy(*bench);
+  heptad::bench::add_planner(*bench);
   heptad::bench::add_worker(app);
 }

@@ -33,17 +33,20 @@ void show_progress(double fraction, std::string const& what) {
 void print(machine_profile const& x) {
   auto const line = [](char const* label, std::string const& value) { fmt::print("{:<12}{}\n", label, value); };
   line("cpu", fmt::format("{}, {} cores, kernel set {}", x.cpu, x.cores, x.kernel));
-  line("product",
-       fmt::format("{:.1f} GFLOP/s f64, {:.1f} GFLOP/s f32, one core", x.f64.product_gflops, x.f32.product_gflops));
-  line("passes", fmt::format("{:.1f} GB/s in L2, {:.1f} in L3, {:.1f} in memory; {:.1f} all cores", x.pass_gbytes_l2,
-                             x.pass_gbytes_l3, x.pass_gbytes, x.pass_gbytes_all));
+  line("product", fmt::format("{:.1f} GFLOP/s f64, {:.1f} GFLOP/s f32, one core", x.f64.large_product_gflops(),
+                              x.f32.large_product_gflops()));
+  for (pass_rate const& p : x.passes)
+    line("passes", fmt::format("{:9.3f} MB: {:.1f} GB/s one core, {:.1f} all", p.bytes / 1e6, p.gbytes, p.gbytes_all));
   line("update", fmt::format("{:.1f} GB/s", x.update_gbytes));
   line("overhead", fmt::format("{:.2f} µs a task, {:.2f} µs a call", x.task_seconds * 1e6, x.call_seconds * 1e6));
 }
 
 void run(calibrate_arguments const& given) {
   std::string const path = given.output.empty() ? profile_path() : given.output;
-  machine_profile const measured = calibrate(show_progress, given.kernel);
+  calibration_settings how;
+  how.progress = show_progress;
+  how.kernel = given.kernel;
+  machine_profile const measured = calibrate(how);
   save_profile(measured, path);
   if (given.json) {
     fmt::print("{}\n", nlohmann::json{{"path", path}, {"profile", nlohmann::json::parse(std::ifstream(path))}}.dump(2));
@@ -57,7 +60,7 @@ void run(calibrate_arguments const& given) {
 
 void add_calibrate_command(CLI::App& app) {
   auto const given = std::make_shared<calibrate_arguments>();
-  auto* const command = app.add_subcommand("calibrate", "Measure this machine for the planner, about half a minute");
+  auto* const command = app.add_subcommand("calibrate", "Measure this machine for the planner, about a minute");
   command->add_option("--kernel", given->kernel, "a kernel set from `heptad info`, or auto");
   command->add_option("-o,--output", given->output, "the file for the profile, instead of the planner's own");
   command->add_flag("--json", given->json, "print JSON");

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // heptad explain gemm: the plan for a shape, its graph, and by a dry run of that graph how it would scale.
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,7 +33,7 @@ struct explain_arguments {
   char type = 'd';
   bool accumulate = false;
   std::vector<int> workers;
-  std::string dot, device = "cpu", arithmetic = "exact";
+  std::string dot, svg, trace, device = "cpu", arithmetic = "exact";
   settings common;
 };
 
@@ -42,19 +46,23 @@ struct dry_run {
   [[nodiscard]] double efficiency() const noexcept { return work / (seconds * workers); }
 };
 
+simulation simulate(context::impl& state, prepared_plan const& prepared) {
+  simulated_machine machine;
+  machine.workers = prepared.how.workers;
+  machine.bandwidth = state.machine().memory_gbytes() * 1e9;
+  return heptad::simulate(prepared.work, prepared.order, predicted_seconds(prepared.work), machine);
+}
+
 dry_run run_dry(context::impl& state, plan_key key, int workers) {
   key.workers = workers;
   auto const prepared = prepare(state, key);
-  simulated_machine machine;
-  machine.workers = workers;
-  machine.bandwidth = state.machine().pass_gbytes_all * 1e9;
-  auto const result = simulate(prepared->work, prepared->order, predicted_seconds(prepared->work), machine);
+  auto const result = simulate(state, *prepared);
   return {workers, prepared->how, result.run.seconds, result.work, result.critical_path};
 }
 
-void write_dot(prepared_plan const& prepared, std::string const& path) {
+void write_file(std::string const& path, std::string const& text) {
   std::ofstream file(path);
-  file << to_dot(prepared.work, prepared.order);
+  file << text;
   file.close();
   if (!file) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
 }
@@ -78,6 +86,38 @@ void run_on_device(explain_arguments const& given, problem const& shape) {
   else fmt::print("{}", cuda::explain(how));
 }
 
+/// Graphviz draws the graph in file `dot`.
+void draw_svg(std::string const& dot, std::string const& svg) {
+  std::string command[] = {"dot", "-Tsvg", "-o", svg, dot};
+  char* arguments[] = {command[0].data(), command[1].data(), command[2].data(),
+                       command[3].data(), command[4].data(), nullptr};
+  pid_t drawer = 0;
+  int result = 0;
+  bool const drawn = posix_spawnp(&drawer, arguments[0], nullptr, nullptr, arguments, environ) == 0 &&
+                     waitpid(drawer, &result, 0) == drawer && result == 0;
+  if (!drawn) throw error(status::invalid_argument, fmt::format("{} could not be drawn by Graphviz (dot)", svg));
+}
+
+/// The predicted run, for Perfetto and scripts/plot_trace.py.
+void write_trace(context::impl& state, prepared_plan const& prepared, std::string const& path) {
+  auto const result = simulate(state, prepared);
+  problem const& x = prepared.how.shape;
+  std::string const title =
+      fmt::format("predicted: {} m={} n={} k={}, {}", prepared.how.type == element_type::f64 ? "dgemm" : "sgemm", x.m,
+                  x.n, x.k, describe_levels(prepared.how));
+  write_file(path, fmt::format("[\n{}\n]\n", to_trace_events(prepared.work, result.run, title, 1, 0)));
+}
+
+void write_pictures(context::impl& state, explain_arguments const& given, plan_key const& key) {
+  if (given.dot.empty() && given.svg.empty() && given.trace.empty()) return;
+  auto const prepared = prepare(state, key);
+  std::string const dot = given.dot.empty() ? given.svg + ".dot" : given.dot;
+  if (!given.dot.empty() || !given.svg.empty()) write_file(dot, to_dot(prepared->work, prepared->order));
+  if (!given.svg.empty()) draw_svg(dot, given.svg);
+  if (given.dot.empty() && !given.svg.empty()) std::filesystem::remove(dot);
+  if (!given.trace.empty()) write_trace(state, *prepared, given.trace);
+}
+
 template <typename T>
 void run(explain_arguments const& given) {
   problem shape;
@@ -93,7 +133,7 @@ void run(explain_arguments const& given) {
   plan_key const key{how.type, how.shape, how.workers, with_defaults(given.common.wishes, state.defaults)};
   std::vector<dry_run> runs;
   for (int const workers : given.workers) runs.push_back(run_dry(state, key, workers));
-  if (!given.dot.empty()) write_dot(*prepare(state, key), given.dot);
+  write_pictures(state, given, key);
 
   if (given.common.json) {
     nlohmann::json out = {{"plan", plan_to_json(how)}, {"machine", state.machine_source()}};
@@ -133,6 +173,8 @@ void add_explain_command(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 14));
   command->add_option("--dot", given->dot, "write the graph for Graphviz");
+  command->add_option("--svg", given->svg, "draw the graph with Graphviz");
+  command->add_option("--trace", given->trace, "write the predicted run for Perfetto and scripts/plot_trace.py");
   command->add_option("--device", given->device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();

@@ -37,6 +37,7 @@ void settings::add_to(CLI::App& command) {
   command.add_option("--scaling", wishes.scaling, "of A and B before levels: none, outside, inside, both, automatic")
       ->transform(CLI::CheckedTransformer(scalings))
       ->default_str("automatic");
+  command.add_flag("--refine", wishes.refine, "measure the two best plans in the first calls, and keep the faster");
   command.add_flag("--json", json, "print JSON");
 }
 

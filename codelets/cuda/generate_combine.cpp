@@ -15,7 +15,7 @@
 
 #include "codelets/cuda/flat.hpp"
 #include "src/algorithm/algorithm.hpp"
-#include "tasks/level_schedule.hpp"
+#include "src/plan/level_schedule.hpp"
 
 using namespace heptad;
 

@@ -97,6 +97,9 @@ struct options {
   std::string kernel = "auto";  ///< micro-kernel set from `heptad info`, or "auto"
   scaling_kind scaling = scaling_kind::automatic;
   int check = 0;  ///< random vectors with which the result is checked; 0: none. Each costs a few passes over A, B, C
+  /// The first calls with the same sizes and options take turns between the two plans that the model holds best; then
+  /// the faster one is used, and kept beside the machine profile for the next process. No call does extra work.
+  bool refine = false;
 
   friend bool operator==(options const&, options const&) = default;
 };
@@ -119,13 +122,17 @@ struct plan_level {
   std::shared_ptr<algorithm const> coefficients;
 };
 
+struct plan;
+
 /// A plan that was considered, and why it was not taken.
 struct candidate {
   std::string description;
-  double seconds = 0;  ///< predicted
-  std::size_t workspace = 0;
-  double growth = 1;  ///< expected error growth
+  double seconds = 0;         ///< predicted
+  std::size_t workspace = 0;  ///< bytes; of a plan from make_plan exact, otherwise with at most so much packing
+  double growth = 1;          ///< expected error growth
+  double bound = 0;           ///< the proved one, as in plan
   std::string verdict;
+  std::shared_ptr<plan const> how;  ///< it can be run
 };
 
 /// How one product will be computed: a pure function of (type, problem, workers, machine profile, options).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rate is measured the way the library meets it, in the time of its own thread: leaves through the graph and its
-// executor, on operands that have left the inner caches; passes with Winograd's sums of A; updates with the scaling
-// codelet, which reads and writes C once; tasks through the TBB scheduler.
+// Every rate is measured the way the library meets it, in the time of its own thread: products and their further terms
+// through the codelet, on operands that have left the inner caches; passes with Winograd's sums of A; updates with the
+// scaling codelet, which reads and writes C once; tasks through the TBB scheduler.
 #include "src/api/calibrate.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,8 +27,8 @@
 #include "src/api/context.hpp"
 #include "src/api/memory.hpp"
 #include "src/api/present.hpp"
-#include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tasks/node.hpp"
 
 namespace heptad {
 namespace {
@@ -48,22 +50,24 @@ double median(std::vector<double> samples) {
   return *middle;
 }
 
+calibration_clocks system_clocks() { return {thread_seconds, wall_seconds}; }
+
 // Median seconds of one run, of this thread; in groups of at least a millisecond, for about `budget` seconds of
 // wall clock and three groups.
 template <typename Run>
-double median_seconds(Run const& run, double budget = 0.2) {
+double median_seconds(calibration_clocks const& clocks, Run const& run, double budget) {
   run();
-  double const first = thread_seconds();
+  double const first = clocks.thread();
   run();
-  int const group = std::max(1, static_cast<int>(1e-3 / std::max(thread_seconds() - first, 1e-7)));
+  int const group = std::max(1, static_cast<int>(1e-3 / std::max(clocks.thread() - first, 1e-7)));
   std::vector<double> samples;
-  double const end = wall_seconds() + budget;
-  while (samples.size() < 3 || wall_seconds() < end) {
-    double const start = thread_seconds();
+  double const end = clocks.wall() + budget;
+  while (samples.size() < 3 || clocks.wall() < end) {
+    double const start = clocks.thread();
     for (int i = 0; i < group; ++i) run();
-    samples.push_back((thread_seconds() - start) / group);
+    samples.push_back((clocks.thread() - start) / group);
   }
-  return median(samples);
+  return std::max(median(samples), 1e-9);
 }
 
 // A leased block filled with values of ordinary size, so that no sum is denormal and every page is mapped.
@@ -86,50 +90,60 @@ private:
   memory_pool::lease lease_;
 };
 
-// A plan for C += A B on one worker, with this fused level if any, AB or ABC.
-plan leaf_plan(element_type type, std::int64_t m, std::int64_t n, std::int64_t k, char const* fused, bool buffer,
-               machine_profile const& machine) {
-  plan p;
-  p.type = type;
-  p.shape = {m, n, k};
-  p.kernel = machine.kernel;
-  p.product_buffer = buffer;
-  if (fused != nullptr) p.levels.push_back({fused, level_kind::fused, find_algorithm(fused)});
-  complete_plan(p, machine);
-  return p;
-}
-
-// Gflop/s (effective, 2 m n k / t) of a leaf, taking its operands in turn from 32 MB or more.
+// Products of the codelet on one worker, taking their operands in turn from a store that no inner cache holds.
 template <typename T>
-double leaf_gflops(plan const& how, machine_profile const& machine) {
-  graph const g = build_gemm_graph(how, machine);
-  std::int64_t const m = how.shape.m, n = how.shape.n, k = how.shape.k;
-  auto const lines = [](std::int64_t elements) { return (elements + 63) / 64 * 64; };
-  std::int64_t const lda = padded_leading_dimension(m, sizeof(T)), ldb = padded_leading_dimension(k, sizeof(T));
-  std::int64_t const a = lines(lda * k), b = lines(ldb * n), c = lines(lda * n);
-  auto const set_bytes = static_cast<double>(a + b + c) * sizeof(T);
-  auto const sets = static_cast<std::int64_t>(std::clamp(32e6 / set_bytes, 1.0, 64.0));
-  filled_memory<T> const operands(static_cast<double>((a + b + c) * sets));
-  std::vector<std::unique_ptr<executor>> executors;
-  for (std::int64_t s = 0; s < sets; ++s) {
-    T* const base = operands.data() + (a + b + c) * s;
-    executors.push_back(
-        make_executor<T>(g, how,
-                         {T(1), column_major<T const>(base, m, k, lda), column_major<T const>(base + a, k, n, ldb),
-                          T(1), column_major(base + a + b, m, n, lda)},
-                         nullptr));
+class product_bench {
+public:
+  product_bench(cpu::kernel_set<T> const& kernels, calibration_clocks const& clocks, std::vector<int> const& sides)
+      : kernels_(kernels),
+        clocks_(clocks),
+        elements_(std::max<std::int64_t>(store_bytes / sizeof(T), 3 * (sides.back() + 64) * (sides.back() + 64))),
+        operands_(static_cast<double>(elements_)),
+        scratch_(static_cast<double>(most_scratch(kernels, sides))) {}
+
+  // Seconds of C_p += (Σ A_i)(Σ B_j) with so many blocks of each.
+  double seconds(std::int64_t m, std::int64_t n, std::int64_t k, int a_terms, int b_terms, int c_terms,
+                 cpu::variant how, double budget) const {
+    std::int64_t const lda = padded_leading_dimension(m, sizeof(T)), ldb = padded_leading_dimension(k, sizeof(T));
+    std::int64_t const a = lda * k, b = ldb * n, c = lda * n;
+    std::int64_t const set = a * a_terms + b * b_terms + c * c_terms;
+    std::int64_t const sets = std::clamp<std::int64_t>(elements_ / set, 1, 64);
+    std::int64_t next = 0;
+    std::vector<cpu::term<T>> as(a_terms), bs(b_terms);
+    std::vector<cpu::destination<T>> cs(c_terms);
+    return median_seconds(
+        clocks_,
+        [&] {
+          T* at = operands_.data() + set * (next++ % sets);
+          for (auto& term : as) term = {std::exchange(at, at + a), T(1)};
+          for (auto& term : bs) term = {std::exchange(at, at + b), T(1)};
+          for (auto& target : cs) target = {std::exchange(at, at + c), T(1), T(1)};
+          cpu::product_call<T> const call{m, n, k, as, 1, lda, bs, 1, ldb, cs, 1, lda};
+          cpu::product(kernels_, call, how, scratch_.data());
+        },
+        budget);
   }
-  filled_memory<std::byte> const scratch(static_cast<double>(executors.front()->scratch_bytes()));
-  std::size_t next = 0;
-  double const seconds = median_seconds([&] {
-    executor const& work = *executors[next++ % executors.size()];
-    for (task const& t : g.tasks) work.run(t, scratch.data());
-  });
-  return 2e-9 * double(m) * double(n) * double(k) / seconds;
-}
+
+private:
+  static constexpr std::int64_t store_bytes = 32'000'000;
+
+  static std::size_t most_scratch(cpu::kernel_set<T> const& kernels, std::vector<int> const& sides) {
+    std::size_t most = 0;
+    for (int const m : sides)
+      for (int const n : sides)
+        for (int const k : sides) most = std::max(most, cpu::product_scratch(kernels, m, n, k, cpu::variant::ab));
+    return most;
+  }
+
+  cpu::kernel_set<T> const& kernels_;
+  calibration_clocks const& clocks_;
+  std::int64_t const elements_;
+  filled_memory<T> const operands_;
+  filled_memory<std::byte> const scratch_;
+};
 
 // GB/s, read and written, of Winograd's four sums of A: eight blocks that together take `bytes` per worker.
-double pass_gbytes(double bytes, int workers, oneapi::tbb::task_arena& arena, bool streaming) {
+double pass_gbytes(calibration_clocks const& clocks, double bytes, int workers, oneapi::tbb::task_arena& arena) {
   algorithm const& winograd = *find_algorithm("winograd");
   std::vector<int> sums;
   for (int r = 0; r < winograd.rank(); ++r) {
@@ -140,6 +154,8 @@ double pass_gbytes(double bytes, int workers, oneapi::tbb::task_arena& arena, bo
   auto const program = cpu::compile<double>(with_outputs(winograd.sums_A, sums));
   std::size_t const inputs = program.inputs, outputs = program.outputs.size();
 
+  // As the graph decides for every pass.
+  bool const streaming = bytes / double(inputs + outputs) >= double(streaming_bytes);
   constexpr std::int64_t rows = 512, ld = rows + 8;
   auto const cols = static_cast<std::int64_t>(bytes / sizeof(double) / double(inputs + outputs) / ld) + 1;
   std::int64_t const block = ld * cols, per_worker = block * static_cast<std::int64_t>(inputs + outputs);
@@ -156,7 +172,11 @@ double pass_gbytes(double bytes, int workers, oneapi::tbb::task_arena& arena, bo
   std::vector<double> seconds(static_cast<std::size_t>(workers));
   arena.execute([&] {
     oneapi::tbb::parallel_for(
-        0, workers, [&](int w) { seconds[static_cast<std::size_t>(w)] = median_seconds([&] { pass(w); }); },
+        0, workers,
+        [&](int w) {
+          seconds[static_cast<std::size_t>(w)] = median_seconds(
+              clocks, [&] { pass(w); }, 0.2);
+        },
         oneapi::tbb::simple_partitioner());
   });
   double rate = 0;
@@ -164,38 +184,18 @@ double pass_gbytes(double bytes, int workers, oneapi::tbb::task_arena& arena, bo
   return rate;
 }
 
-double update_gbytes(double bytes) {
+double update_gbytes(calibration_clocks const& clocks, double bytes) {
   auto const cols = static_cast<std::int64_t>(bytes / sizeof(double) / 512);
   filled_memory<double> const memory(512.0 * double(cols));
-  double const seconds = median_seconds([&] { cpu::scale(-1.0, memory.data(), 512, cols, 1, 512); });
+  double const seconds = median_seconds(
+      clocks, [&] { cpu::scale(-1.0, memory.data(), 512, cols, 1, 512); }, 0.2);
   return 1e-9 * 2 * 512 * double(cols) * sizeof(double) / seconds;
-}
-
-// GB/s of operand sums in the packing: what three further operands of A and of B cost at 768.
-template <typename T>
-double pack_gbytes(cpu::kernel_set<T> const& kernels) {
-  constexpr std::int64_t n = 768, ld = n + 64 / sizeof(T), block = ld * n;
-  filled_memory<T> const memory(9.0 * block);
-  auto const scratch_size = cpu::product_scratch(kernels, n, n, n, cpu::variant::abc);
-  filled_memory<std::byte> const scratch(static_cast<double>(scratch_size));
-  auto const seconds = [&](std::size_t operands) {
-    std::vector<cpu::term<T>> a, b;
-    for (std::size_t i = 0; i < operands; ++i) {
-      a.push_back({memory.data() + block * std::int64_t(i), T(1)});
-      b.push_back({memory.data() + block * std::int64_t(4 + i), T(1)});
-    }
-    cpu::destination<T> const c{memory.data() + 8 * block, T(1), T(0)};
-    cpu::product_call<T> const call{n, n, n, a, 1, ld, b, 1, ld, {&c, 1}, 1, ld};
-    return median_seconds([&] { cpu::product(kernels, call, cpu::variant::abc, scratch.data()); }, 0.4);
-  };
-  double const extra = seconds(4) - seconds(1);
-  // Prefetching hides nearly all of it on some machines; more than ten times the memory's rate says nothing.
-  return std::clamp(1e-9 * 6 * n * n * sizeof(T) / std::max(extra, 1e-9), 2.0, 250.0);
 }
 
 // What the scheduler costs, in seconds: `tasks` scalings of `rows` elements each by all workers, beyond the time of the
 // scalings themselves.
-double overhead_seconds(int tasks, std::int64_t rows, int workers, oneapi::tbb::task_arena& arena) {
+double overhead_seconds(calibration_clocks const& clocks, int tasks, std::int64_t rows, int workers,
+                        oneapi::tbb::task_arena& arena) {
   graph g;
   g.m = rows;
   g.n = tasks;
@@ -215,14 +215,17 @@ double overhead_seconds(int tasks, std::int64_t rows, int workers, oneapi::tbb::
   auto const work = make_executor<double>(g, how, operands, nullptr);
   std::size_t const bytes = (work->scratch_bytes() + 4095) / 4096 * 4096;
   filled_memory<std::byte> const scratch(double(bytes) * workers);
-  double const alone = median_seconds([&] {
-    for (task const& t : g.tasks) work->run(t, scratch.data());
-  });
+  double const alone = median_seconds(
+      clocks,
+      [&] {
+        for (task const& t : g.tasks) work->run(t, scratch.data());
+      },
+      0.1);
   std::vector<double> samples;
   for (int i = 0; i < 31; ++i) {
-    double const begin = wall_seconds();
+    double const begin = clocks.wall();
     run_tbb(g, order, *work, arena, workers, [&](int w, std::size_t) { return scratch.data() + bytes * w; });
-    samples.push_back(wall_seconds() - begin - alone / workers);
+    samples.push_back(clocks.wall() - begin - alone / workers);
   }
   return std::max(median(samples), 1e-7);
 }
@@ -241,65 +244,99 @@ private:
   int steps_, done_ = 0;
 };
 
-constexpr int leaf_sizes[] = {64, 96, 128, 192, 256, 384, 512, 768, 1024};
-constexpr int leaf_steps = static_cast<int>(std::size(leaf_sizes)) + 2, pass_steps = 5, task_steps = 1;
+// GB/s at which `more` bytes cost what a run with them took longer. Prefetching may hide nearly all of it: far more
+// than any memory's rate says nothing.
+double marginal_gbytes(double more, double seconds_with, double seconds_without) {
+  return std::clamp(1e-9 * more / std::max(seconds_with - seconds_without, 1e-9), 2.0, 500.0);
+}
 
 template <typename T>
-rate_table measure_rates(machine_profile const& machine, progress_steps& progress) {
+rate_table measure_rates(calibration_settings const& settings, calibration_clocks const& clocks,
+                         std::string const& kernel, progress_steps& progress) {
   char const* const name = sizeof(T) == 8 ? "f64" : "f32";
+  constexpr int more = 2;
+  std::vector<int> sizes = settings.sides;
+  sizes.insert(sizes.end(), settings.term_sizes.begin(), settings.term_sizes.end());
+  std::ranges::sort(sizes);
+  product_bench<T> const bench(*cpu::find_kernel_set<T>(kernel), clocks, sizes);
   rate_table r;
-  for (int size : leaf_sizes) {
-    progress.next(fmt::format("{} products of {}", name, size));
-    auto const rate = [&](char const* fused, bool buffer) {
-      return leaf_gflops<T>(leaf_plan(type_of<T>, size, size, size, fused, buffer, machine), machine);
-    };
-    r.leaves.push_back({size, rate(nullptr, false), rate("strassen", true), rate("strassen", false)});
+  r.sides = settings.sides;
+  r.product_gflops.clear();
+  for (int const m : r.sides) {
+    progress.next(fmt::format("{} products with {} rows", name, m));
+    for (int const n : r.sides)
+      for (int const k : r.sides)
+        r.product_gflops.push_back(2e-9 * m * n * k / bench.seconds(m, n, k, 1, 1, 1, cpu::variant::abc, 0.015));
   }
-  progress.next(fmt::format("{} large product", name));
-  r.product_gflops = leaf_gflops<T>(leaf_plan(type_of<T>, 2048, 2048, 2048, nullptr, false, machine), machine);
-  progress.next(fmt::format("{} thin products and operand sums", name));
-  r.fringe_gflops = leaf_gflops<T>(leaf_plan(type_of<T>, 8, 2048, 2048, nullptr, false, machine), machine);
-  r.pack_gbytes = pack_gbytes<T>(*cpu::find_kernel_set<T>(machine.kernel));
+  r.terms.clear();
+  for (int const size : settings.term_sizes) {
+    progress.next(fmt::format("{} sums and updates in products of {}", name, size));
+    // Differences of a few percent: in turns, and the least of several medians, so that what disturbs one turn counts
+    // for nothing.
+    constexpr int turns = 4;
+    struct kind {
+      int a, b, c;
+      cpu::variant how;
+      double least = HUGE_VAL;
+    };
+    using enum cpu::variant;
+    kind alone{1, 1, 1, abc}, gathered{1, 1, 1, ab}, sum_a{1 + more, 1, 1, abc}, sum_b{1, 1 + more, 1, abc};
+    kind updates_ab{1, 1, 1 + more, ab}, updates_abc{1, 1, 1 + more, abc};
+    for (int turn = 0; turn < turns; ++turn)
+      for (kind* x : {&alone, &gathered, &sum_a, &sum_b, &updates_ab, &updates_abc})
+        x->least = std::min(x->least, bench.seconds(size, size, size, x->a, x->b, x->c, x->how, 0.03));
+    double const block = double(size) * size * sizeof(T) * more;
+    r.terms.push_back({size, marginal_gbytes(block, sum_a.least, alone.least),
+                       marginal_gbytes(block, sum_b.least, alone.least),
+                       marginal_gbytes(2 * block, updates_ab.least, gathered.least),
+                       marginal_gbytes(2 * block, updates_abc.least, alone.least)});
+  }
   return r;
 }
 
 }  // namespace
 
-machine_profile calibrate(calibration_progress const& report, std::string const& kernel) {
+machine_profile calibrate(calibration_settings const& settings) {
   machine_profile p = default_profile();
   options named;
-  named.kernel = kernel;
+  named.kernel = settings.kernel;
   check_options(named, element_type::f64);
-  p.kernel = kernel == "auto" ? cpu::best_kernel_set<double>().name : kernel;
+  p.kernel = settings.kernel == "auto" ? cpu::best_kernel_set<double>().name : settings.kernel;
   int const workers = std::min(p.cores, usable_cores());
   oneapi::tbb::task_arena all(workers);
-
-  progress_steps progress(report, 2 * leaf_steps + pass_steps + task_steps);
-  p.f64 = measure_rates<double>(p, progress);
-  p.f32 = measure_rates<float>(p, progress);
+  calibration_clocks const clocks = settings.clocks.thread ? settings.clocks : system_clocks();
 
   double const eighth = double(p.memory_bytes) / 8;
-  double const large = std::max(std::min(std::max(256e6, 2.0 * double(p.l3_bytes)), eighth), 4.0 * double(p.l2_bytes));
-  progress.next("passes in the second-level cache");
-  p.pass_gbytes_l2 = pass_gbytes(double(p.l2_bytes) / 2, 1, all, false);
-  progress.next("passes in the last-level cache");
-  p.pass_gbytes_l3 = pass_gbytes(std::clamp(double(p.l3_bytes) / 4, 4.0 * double(p.l2_bytes), 64e6), 1, all, false);
-  progress.next("passes in memory");
-  p.pass_gbytes = pass_gbytes(large, 1, all, true);
-  progress.next("passes in memory by all cores");
-  p.pass_gbytes_all =
-      workers == 1 ? p.pass_gbytes : std::max(p.pass_gbytes, pass_gbytes(large / workers, workers, all, true));
+  double const large = settings.largest_pass > 0 ? settings.largest_pass
+                                                 : std::max(std::min(std::max(256e6, 2.0 * double(p.l3_bytes)), eighth),
+                                                            4.0 * double(p.l2_bytes));
+  std::vector<double> pass_sizes;
+  for (double bytes = double(p.l2_bytes) / 2; bytes < large / 2; bytes *= 4) pass_sizes.push_back(bytes);
+  pass_sizes.push_back(large);
+
+  auto const steps = 2 * (settings.sides.size() + settings.term_sizes.size()) + pass_sizes.size() + 2;
+  progress_steps progress(settings.progress, static_cast<int>(steps));
+  p.f64 = measure_rates<double>(settings, clocks, p.kernel, progress);
+  p.f32 = measure_rates<float>(settings, clocks, p.kernel, progress);
+
+  p.passes.clear();
+  for (double const bytes : pass_sizes) {
+    progress.next(fmt::format("passes over {:.3g} MB", bytes / 1e6));
+    double const one = pass_gbytes(clocks, bytes, 1, all);
+    double const together = workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), workers, all);
+    p.passes.push_back({bytes, one, std::max(one, together)});
+  }
   progress.next("updates in memory");
-  p.update_gbytes = update_gbytes(large);
+  p.update_gbytes = update_gbytes(clocks, large);
 
   progress.next("tasks");
   // Of a call that finds its workers awake. Sleeping ones cost the caller hardly more: it begins without them, and does
   // what they come too late for. The overhead of one task shows when there are many short ones.
   constexpr int many = 2000;
-  p.call_seconds = overhead_seconds(workers, 1 << 14, workers, all);
-  p.task_seconds = overhead_seconds(many, 64, workers, all) * workers / many;
+  p.call_seconds = overhead_seconds(clocks, workers, 1 << 14, workers, all);
+  p.task_seconds = overhead_seconds(clocks, many, 64, workers, all) * workers / many;
   p.measured = true;
-  if (report) report(1, "done");
+  if (settings.progress) settings.progress(1, "done");
   return p;
 }
 

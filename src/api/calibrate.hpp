@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "src/plan/profile.hpp"
 
@@ -12,9 +13,23 @@ namespace heptad {
 /// fraction ∈ [0, 1] of the work done, and what is measured next.
 using calibration_progress = std::function<void(double fraction, std::string const& what)>;
 
-/// A measured profile of this machine with a kernel set ("auto": the best). Blocking, about half a minute; uses all the
-/// cores that the process may use and at most an eighth of the memory. Medians, each of several runs.
-/// Throws error{invalid_argument} when the kernel set is unknown or cannot run here, error{out_of_memory}.
-machine_profile calibrate(calibration_progress const& progress = {}, std::string const& kernel = "auto");
+/// The two clocks of the measurements, in seconds: of the calling thread, and of the wall.
+struct calibration_clocks {
+  std::function<double()> thread, wall;
+};
+
+struct calibration_settings {
+  calibration_progress progress;
+  std::string kernel = "auto";                              ///< a kernel set, or the best
+  std::vector<int> sides{8, 32, 96, 256, 512, 1024, 2048};  ///< of the measured products, ascending
+  std::vector<int> term_sizes{64, 128, 256, 512, 1024, 1536};
+  double largest_pass = 0;    ///< bytes of the largest pass; 0: beyond every cache
+  calibration_clocks clocks;  ///< empty: those of the system
+};
+
+/// A measured profile of this machine. Blocking, about a minute; uses all the cores that the process may use and at
+/// most an eighth of the memory. Medians, each of several runs. Throws error{invalid_argument} when the kernel set is
+/// unknown or cannot run here, error{out_of_memory}.
+machine_profile calibrate(calibration_settings const& settings = {});
 
 }  // namespace heptad

@@ -14,6 +14,7 @@
 
 #include "src/api/memory.hpp"
 #include "src/api/plan_cache.hpp"
+#include "src/api/refine.hpp"
 #include "src/plan/profile.hpp"
 
 namespace heptad {
@@ -51,6 +52,7 @@ struct [[gnu::visibility("hidden")]] context::impl {
   options const defaults;  // for the options that a caller leaves untouched
   memory_pool memory;
   plan_cache plans;
+  refinements refined;
 
 private:
   mutable std::mutex mutex_;

@@ -139,6 +139,7 @@ options with_defaults(options wishes, options const& defaults) {
   fill(&options::kernel);
   fill(&options::scaling);
   fill(&options::check);
+  fill(&options::refine);
   return wishes;
 }
 

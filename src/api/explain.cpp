@@ -87,8 +87,9 @@ std::string explain(plan const& how) {
        fmt::format("{}, {:.1f} GFLOP/s", seconds_text(how.classical_seconds), gflops(x, how.classical_seconds)));
   line("reason", how.reason);
   for (candidate const& other : how.candidates) {
-    line("considered", fmt::format("{}: {}, {}, growth {:.3g}; {}", other.description, seconds_text(other.seconds),
-                                   bytes_text(other.workspace), other.growth, other.verdict));
+    line("considered",
+         fmt::format("{}: {}, {}, growth {:.3g}, bound {:.3g}; {}", other.description, seconds_text(other.seconds),
+                     bytes_text(other.workspace), other.growth, other.bound, other.verdict));
   }
   return text;
 }

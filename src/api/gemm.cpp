@@ -249,6 +249,22 @@ report run_with_precautions(context::impl& state, crew const& workers, operands<
   return r;
 }
 
+/// One call of those that take turns between two plans, or with the plan that has won.
+template <typename T>
+report multiply_refined(context::impl& state, crew const& workers, operands<T> const& x, plan_key const& key,
+                        scaling_kind scaling) {
+  machine_profile const& machine = state.machine();
+  auto const trial = state.refined.next(key, machine, [&] { return alternatives(state, key, 2, 1); });
+  workspace const memory = get_workspace(state, trial.how, key.workers, workers.scheduler, {.lanes = workers.lanes});
+  auto const begin = steady::now();
+  report r = run_with_precautions(state, workers, x, scaling, memory);
+  double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
+  bool const as_planned = !memory.fell_back && r.precaution.empty();
+  if (as_planned) state.refined.tell(key, machine, trial, seconds);
+  if (r.precaution.empty()) r.plan.reason = trial.how.reason;  // which may be newer than the graph
+  return r;
+}
+
 }  // namespace
 
 template <typename T>
@@ -273,8 +289,10 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
     if (wishes.scheduler == scheduler_kind::starpu && !without_workers())
       threads = find_starpu_backend().workers(threads);
     plan_key const key = key_of(type_of<T>, shape_of(x), threads, wishes);
-    r = run_with_precautions(state, {*group, wishes.scheduler, threads}, x, wishes.scaling,
-                             get_workspace(state, key, {.lanes = threads}));
+    crew const who{*group, wishes.scheduler, threads};
+    r = wishes.refine
+            ? multiply_refined(state, who, x, key, wishes.scaling)
+            : run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = threads}));
   }
   if (check) r.check = check->judge(r.plan);
   r = finish(std::move(r), x, begin);
@@ -320,7 +338,9 @@ plan make_plan(context& workers, problem const& shape, options const& wishes_giv
   check_problem(shape, sizeof(T));
   check_options(wishes, type_of<T>);
   int const threads = wishes.scheduler == scheduler_kind::sequential ? 1 : workers.threads();
-  return prepare(state, key_of(type_of<T>, present(shape), threads, wishes))->how;
+  plan p = prepare(state, key_of(type_of<T>, present(shape), threads, wishes))->how;
+  measure_candidates(state, p, wishes.scheduler);
+  return p;
 }
 
 #define HEPTAD_FOR(T)                                                                                         \

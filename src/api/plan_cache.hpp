@@ -40,29 +40,49 @@ struct prepared_plan {
   }
 };
 
+/// The same levels, variant and order for the same product: what a graph follows from.
+bool same_choices(plan const& a, plan const& b);
+
 /// Thread-safe; forgets the plan that has not been used for longest.
-class plan_cache {
+template <typename Key>
+class latest_plans {
 public:
-  [[nodiscard]] std::shared_ptr<prepared_plan const> find(plan_key const& key) {
+  explicit latest_plans(std::size_t capacity) : capacity_(capacity) {}
+
+  /// matches(key): is it this one?
+  template <typename Matches>
+  [[nodiscard]] std::shared_ptr<prepared_plan const> find(Matches const& matches) {
     std::lock_guard const lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-      if (!(it->first == key)) continue;
+      if (!matches(it->first)) continue;
       entries_.splice(entries_.begin(), entries_, it);
       return entries_.front().second;
     }
     return nullptr;
   }
 
-  void insert(plan_key const& key, std::shared_ptr<prepared_plan const> value) {
+  void insert(Key key, std::shared_ptr<prepared_plan const> value) {
     std::lock_guard const lock(mutex_);
-    entries_.emplace_front(key, std::move(value));
-    if (entries_.size() > capacity) entries_.pop_back();
+    entries_.emplace_front(std::move(key), std::move(value));
+    if (entries_.size() > capacity_) entries_.pop_back();
   }
 
 private:
-  static constexpr std::size_t capacity = 16;
+  std::size_t const capacity_;
   std::mutex mutex_;
-  std::list<std::pair<plan_key, std::shared_ptr<prepared_plan const>>> entries_;  // latest first
+  std::list<std::pair<Key, std::shared_ptr<prepared_plan const>>> entries_;  // latest first
+};
+
+/// A caller's plan; the graph also follows from who runs it.
+struct brought_plan {
+  plan how;
+  scheduler_kind scheduler = scheduler_kind::tbb;
+};
+
+/// Of calls that leave the plan to Heptad, and of those that bring one.
+struct plan_cache {
+  latest_plans<plan_key> planned{16};
+  latest_plans<brought_plan> brought{64};
 };
 
 }  // namespace heptad

@@ -94,7 +94,7 @@ workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_p
 }  // namespace
 
 std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key) {
-  if (auto known = state.plans.find(key)) return known;
+  if (auto known = state.plans.planned.find([&](plan_key const& other) { return other == key; })) return known;
   machine_profile const& machine = state.machine();
   std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
   options wishes = key.wishes;
@@ -108,7 +108,7 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
       wishes.max_workspace = static_cast<std::size_t>(static_cast<double>(asked) / std::max(1.1, excess));
       continue;
     }
-    state.plans.insert(key, fresh);
+    state.plans.planned.insert(key, fresh);
     return fresh;
   }
 }
@@ -128,16 +128,48 @@ workspace get_classical_workspace(context::impl& state, plan const& instead_of, 
   return get_workspace(state, {instead_of.type, instead_of.shape, instead_of.workers, wishes}, lease);
 }
 
-workspace get_workspace(context::impl& state, plan const& how, int threads) {
-  plan wanted = how;
-  wanted.workers = std::min(how.workers, threads);
-  complete_plan(wanted, state.machine());
+workspace get_workspace(context::impl& state, plan const& how, int threads, scheduler_kind scheduler,
+                        lease_wishes const& lease) {
+  int const workers = std::min(how.workers, threads);
+  auto prepared = state.plans.brought.find([&](brought_plan const& known) {
+    return known.scheduler == scheduler && known.how.workers == workers && same_choices(known.how, how);
+  });
+  if (prepared == nullptr) {
+    plan wanted = how;
+    wanted.workers = workers;
+    complete_plan(wanted, state.machine());
+    prepared = build(wanted, state.machine(), scheduler);
+    wanted.candidates.clear();
+    state.plans.brought.insert({std::move(wanted), scheduler}, prepared);
+  }
   options fallback;
+  fallback.scheduler = scheduler;
   fallback.max_workspace = how.workspace;
   fallback.deterministic = how.deterministic;
   fallback.kernel = how.kernel.empty() ? "auto" : how.kernel;
-  return descend(state, {how.type, how.shape, wanted.workers, fallback},
-                 build(std::move(wanted), state.machine(), scheduler_kind::tbb));
+  return descend(state, {how.type, how.shape, workers, fallback}, std::move(prepared), lease);
+}
+
+void measure_candidates(context::impl& state, plan& p, scheduler_kind scheduler) {
+  for (candidate& c : p.candidates) c.workspace = build(*c.how, state.machine(), scheduler)->bytes();
+}
+
+std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::size_t most, std::size_t variants) {
+  machine_profile const& machine = state.machine();
+  std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
+  auto plans = rank_plans(key.type, key.shape, key.workers, free, machine, key.wishes, most, variants);
+  for (plan& p : plans)
+    if (p.kernel.empty() || p.kernel == "auto") p.kernel = best_kernels(p.type);
+  return plans;
+}
+
+bool same_choices(plan const& a, plan const& b) {
+  auto const same_level = [](plan_level const& x, plan_level const& y) {
+    return x.kind == y.kind && x.coefficients == y.coefficients;
+  };
+  return a.type == b.type && a.shape == b.shape && std::ranges::equal(a.levels, b.levels, same_level) &&
+         a.product_buffer == b.product_buffer && a.slots == b.slots && a.independent == b.independent &&
+         a.strips == b.strips && a.deterministic == b.deterministic && a.kernel == b.kernel;
 }
 
 void check_plan(plan const& how, element_type type, problem const& shape) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "src/api/context.hpp"
 #include "src/api/memory.hpp"
@@ -37,10 +38,17 @@ struct lease_wishes {
 /// algorithm on one worker; throws error{out_of_memory} when not even that one's packing scratch can be had.
 workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease = {});
 /// The same for a plan that the caller brought, on at most `threads` workers.
-workspace get_workspace(context::impl& state, plan const& how, int threads);
+workspace get_workspace(context::impl& state, plan const& how, int threads,
+                        scheduler_kind scheduler = scheduler_kind::tbb, lease_wishes const& lease = {});
 /// The same for the classical plan of a product that another plan must not compute.
 workspace get_classical_workspace(context::impl& state, plan const& instead_of, scheduler_kind scheduler,
                                   lease_wishes const& lease = {});
+
+/// The workspace of every candidate, to the byte: builds their graphs.
+void measure_candidates(context::impl& state, plan& p, scheduler_kind scheduler);
+
+/// The plan that would be chosen and others, as rank_plans gives them.
+std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::size_t most, std::size_t variants);
 
 /// Throws error{invalid_argument} when the plan is not one for this product, or not a plan.
 void check_plan(plan const& how, element_type type, problem const& shape);

@@ -10,7 +10,9 @@
 #include <limits>
 #include <vector>
 
+#include "src/algorithm/algorithm.hpp"
 #include "src/matrix/limits.hpp"
+#include "src/plan/known_algorithms.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad {
@@ -78,7 +80,7 @@ bool any_rounds(algorithm const& x) {
 }
 
 // Sets what depends on W: a product that feeds one block of C is added to it by itself, the others go through a pass of
-// the program in which the former are missing (tasks/level_schedule.hpp). `size`: magnitudes of the products.
+// the program in which the former are missing (src/plan/level_schedule.hpp). `size`: magnitudes of the products.
 void count_updates(algorithm const& x, std::vector<double> const& size, level_accuracy& result) {
   std::vector<bool> shared(x.rank());
   std::vector<double> shared_size;
@@ -199,20 +201,18 @@ magnitude_growth growth_of_magnitudes(std::span<level_accuracy const* const> lev
 }
 
 void judge_accuracy(plan& p) {
-  std::vector<level_accuracy> levels;
-  for (plan_level const& l : p.levels) levels.push_back(accuracy_of(*l.coefficients, l.kind));
-  std::vector<level_accuracy const*> pointers;
-  for (level_accuracy const& l : levels) pointers.push_back(&l);
+  std::vector<level_accuracy const*> levels;
+  for (plan_level const& l : p.levels) levels.push_back(&know(l.coefficients).accuracy[l.kind]);
   double const k = static_cast<double>(p.shape.k);
   double const u = unit_roundoff(p.type);
-  error_bounds const bounds = error_bound(pointers,
+  error_bounds const bounds = error_bound(levels,
                                           {k, static_cast<double>(p.core_m), static_cast<double>(p.core_n),
                                            levels.empty() ? k : static_cast<double>(p.core_k), p.product_buffer},
                                           u);
   p.bound = bounds.product;
   p.bound_of_C = bounds.of_C;
-  p.growth = expected_growth(pointers);
-  magnitude_growth const magnitudes = growth_of_magnitudes(pointers, k);
+  p.growth = expected_growth(levels);
+  magnitude_growth const magnitudes = growth_of_magnitudes(levels, k);
   p.largest_A = magnitudes.A;
   p.largest_B = magnitudes.B;
   p.largest_product = magnitudes.products;

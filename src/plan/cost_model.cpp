@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model of §5 of the design: seconds = arithmetic of the leaves + traffic of the levels + fringes + idle + tasks.
-// Everything is per strip for plans without task levels, and in doubles: no size overflows.
+// Walks the levels inwards for shapes and buffers, then outwards for seconds: a node costs its passes and its products,
+// each of which overwrites what it is formed in or adds to it. Sizes are doubles: none overflows.
 #include "src/plan/cost_model.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "src/matrix/orientation.hpp"
+#include "src/plan/level_price.hpp"
 #include "src/plan/strip_grid.hpp"
 
 namespace heptad {
 namespace {
 
-// Blocks of the packed operands: the shortest k-block of the kernel sets decides how often products are updated, the
-// longest one, with the largest block of A, how much scratch the packing may take.
-constexpr double block_k = 256, longest_block_k = 512, block_n = 4096, packed_a_bytes = 576 << 10;
+// Packed operands of any kernel set, at most: the longest k-block, the largest block of A, the widest group of B.
+constexpr double longest_block_k = 512, block_n = 4096, packed_a_bytes = 576 << 10;
+// Between buffers, see workspace_pool.
+constexpr double stagger_bytes = 320;
 
 // Strips repeat the passes over the shared operand at the same time and balance nothing: measured on 2 workers, 5–9 %
 // behind tasks where the model alone sees about 2 %.
@@ -23,20 +26,16 @@ constexpr double strip_loss = 1.05;
 // the model with products of 512, and nothing with 1024.
 constexpr double task_strip_loss = 1.03;
 
-struct extent {
-  double m = 0, n = 0, k = 0;
+/// Of a node, by how it updates its C.
+struct by_update {
+  double overwrite = 0, accumulate = 0;
+  [[nodiscard]] double of(bool overwrites) const noexcept { return overwrites ? overwrite : accumulate; }
 };
 
 class model {
 public:
   model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o)
-      : type_(type),
-        rates_(type == element_type::f64 ? machine.f64 : machine.f32),
-        bytes_(type == element_type::f64 ? 8 : 4),
-        shape_(shape),
-        workers_(workers),
-        machine_(machine),
-        o_(o) {}
+      : type_(type), price_(type, machine), shape_(shape), workers_(workers), machine_(machine), o_(o) {}
 
   estimate run() {
     core_sizes(o_, shape_, result_);
@@ -50,183 +49,161 @@ public:
   }
 
 private:
+  static constexpr int most_levels = 64;
+
+  [[nodiscard]] level_passes const& passes(level_traffic const& t, extent const& block, bool overwrite,
+                                           bool independent) const {
+    return t.in(order_of(block, {shape_.a_row_major, shape_.b_row_major}, overwrite, independent));
+  }
+
+  /// The largest piece of a product below the task levels, in whole blocks of its levels.
   [[nodiscard]] extent strip_of(extent const& product) const {
-    std::int64_t blocks = 1;
-    for (outline_level const& l : o_.levels) blocks *= l.kind == level_kind::task ? 1 : l.traffic->m;
+    if (o_.strips == 1) return product;
+    std::int64_t blocks_m = 1, blocks_n = 1;
+    for (outline_level const& l : o_.levels)
+      if (l.kind != level_kind::task) blocks_m *= l.traffic().m, blocks_n *= l.traffic().n;
     strip_grid const grid = cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n),
-                                          o_.strips, blocks * resident_rows(type_, machine_));
-    return {product.m / static_cast<double>(grid.rows), product.n / static_cast<double>(grid.cols), product.k};
+                                          o_.strips, blocks_m * resident_rows(type_, machine_));
+    auto const largest = [](double extent, std::int64_t pieces, std::int64_t blocks) {
+      return std::ceil(extent / static_cast<double>(pieces * blocks)) * static_cast<double>(blocks);
+    };
+    return {largest(product.m, grid.rows, blocks_m), largest(product.n, grid.cols, blocks_n), product.k};
   }
 
-  // Gflop/s of one classical product. Its packing and updates cost in proportion to mk + kn + mn, so the harmonic mean
-  // of the sides decides; thin products are anchored at (8, ∞, ∞), whose mean is 24.
-  [[nodiscard]] double gflops(double size, double rate_table::leaf::*rate) const {
-    constexpr double thin = 24;
-    auto const& leaves = rates_.leaves;
-    if (size <= thin) return rates_.fringe_gflops * size / thin;
-    double before = thin, at_before = rates_.fringe_gflops;
-    for (rate_table::leaf const& l : leaves) {
-      if (size <= l.size) {
-        double const t = std::log(size / before) / std::log(l.size / before);
-        return at_before + t * (l.*rate - at_before);
-      }
-      before = l.size;
-      at_before = l.*rate;
-    }
-    return leaves.empty() ? rates_.product_gflops : at_before;
-  }
-
-  [[nodiscard]] double product_seconds(extent const& x) const {
-    if (x.m <= 0 || x.n <= 0 || x.k <= 0) return 0;
-    double const size = 3 / (1 / x.m + 1 / x.n + 1 / x.k);
-    double const arithmetic = 2e-9 * x.m * x.n * x.k / gflops(size, &rate_table::leaf::classical_gflops);
-    double const traffic = 1e-9 * bytes_ * (x.m * x.k + x.k * x.n + 2 * x.m * x.n) / update_rate(footprint(x));
-    return std::max(arithmetic, traffic);
-  }
-
-  [[nodiscard]] double footprint(extent const& x) const { return bytes_ * (x.m * x.k + x.k * x.n + x.m * x.n); }
-
-  // GB/s of one worker's passes over `bytes` of blocks.
-  [[nodiscard]] double pass_rate(double bytes) const {
-    if (bytes <= static_cast<double>(machine_.l2_bytes)) return machine_.pass_gbytes_l2;
-    return in_l3(bytes) ? machine_.pass_gbytes_l3 : machine_.pass_gbytes;
-  }
-  [[nodiscard]] double update_rate(double bytes) const {
-    if (bytes <= static_cast<double>(machine_.l2_bytes)) return machine_.pass_gbytes_l2;
-    return in_l3(bytes) ? machine_.pass_gbytes_l3 : machine_.update_gbytes;
-  }
-  [[nodiscard]] bool in_l3(double bytes) const { return bytes * workers_ <= static_cast<double>(machine_.l3_bytes); }
-
-  // One block with all the fused levels: the leaf products, the further operands that the packing reads, the further
-  // destinations that the epilogue updates (at every k-block when nothing gathers the product).
-  [[nodiscard]] double fused_by_traffic(extent const& block, level_traffic const& f, bool buffer) const {
-    extent const leaf{block.m / f.m, block.n / f.n, block.k / f.k};
-    double const blocks = buffer ? 1 : std::ceil(leaf.k / block_k);
-    double const packing = bytes_ * ((f.terms_A - f.rank) * leaf.m * leaf.k + (f.terms_B - f.rank) * leaf.k * leaf.n);
-    double const updates = 2 * bytes_ * (f.terms_C - f.rank) * leaf.m * leaf.n * blocks;
-    double const where = footprint(block);
-    double const pack_rate = in_l3(where) ? std::max(rates_.pack_gbytes, pass_rate(where)) : rates_.pack_gbytes;
-    return f.rank * product_seconds(leaf) + 1e-9 * (packing / pack_rate + updates / update_rate(where));
-  }
-
-  // The same, corrected by what one level of Strassen on a cube of this size took, where that has been measured.
-  [[nodiscard]] double fused_seconds(extent const& block, level_traffic const& f) const {
-    double const size = 3 / (1 / block.m + 1 / block.n + 1 / block.k);
-    double correction = 1;
-    if (machine_.measured && !rates_.leaves.empty()) {
-      static constexpr level_traffic strassen{2, 2, 2, 7, 12, 12, 12, 5, 5, 5, 4, 0};
-      auto const limits = std::minmax_element(rates_.leaves.begin(), rates_.leaves.end(),
-                                              [](auto const& a, auto const& b) { return a.size < b.size; });
-      double const at = std::clamp(size, double(limits.first->size), double(limits.second->size));
-      auto const rate = o_.product_buffer ? &rate_table::leaf::ab_gflops : &rate_table::leaf::abc_gflops;
-      double const took = 2e-9 * at * at * at / gflops(at, rate);
-      correction = std::clamp(took / fused_by_traffic({at, at, at}, strassen, o_.product_buffer), 0.6, 1.5);
-    }
-    return correction * fused_by_traffic(block, f, o_.product_buffer);
-  }
-
-  [[nodiscard]] double packing(extent const& x) const {
-    double const depth = std::min(x.k, longest_block_k) + 16;
-    double const a = std::min(packed_a_bytes, bytes_ * (x.m + 64) * depth);
-    return a + bytes_ * (std::min(x.n, block_n) + 64) * depth + 16384;
-  }
-
-  // One level on one block: what its passes read and write, what one of them touches, what its sums and products hold.
-  struct level_bytes {
-    double traffic = 0, footprint = 0, held = 0;
-  };
-
-  // `s` is a block of the level; `accumulating` the share of such levels whose C is added to.
-  [[nodiscard]] level_bytes bytes_of(level_traffic const& t, extent const& s, double accumulating,
-                                     bool independent) const {
-    double const A = bytes_ * s.m * s.k, B = bytes_ * s.k * s.n, C = bytes_ * s.m * s.n;
-    double const pass_A = t.sums_A > 0 ? (t.m * t.k + t.sums_A) * A : 0;
-    double const pass_B = t.sums_B > 0 ? (t.k * t.n + t.sums_B) * B : 0;
-    double const added = (t.shared + 2 * t.fed) * C;
-    double const in_place = independent ? added : (t.shared + t.fed - t.copies) * C;
-    // Leading dimensions are padded and buffers set apart by a few cache lines.
-    double const padding = 1 + 128 / (bytes_ * std::min({s.m, s.n, s.k}));
-    double const temporaries = accumulating > 0 || independent ? t.shared : std::max(0, t.shared - t.m * t.n);
-    return {pass_A + pass_B + accumulating * added + (1 - accumulating) * in_place, std::max({pass_A, pass_B, added}),
-            padding * (t.sums_A * A + t.sums_B * B + temporaries * C)};
-  }
-
-  // Walks the levels inwards; `x` is the block of the current one.
   void levels(extent x) {
-    auto const strips = static_cast<double>(o_.strips);
-    double blocks = 1, task_products = 1;
-    double accumulating = shape_.beta_zero ? 0 : 1;
-    double burst = 0, work = 0;  // seconds: of the passes beside which nothing runs, and of one worker for all the rest
-    double in_memory = 0, shared = 0, scratch = 0;  // bytes
-    int task_levels = 0, explicit_levels = 0, fused_levels = 0;
+    // Inwards: the blocks of every level that is not fused, and all fused levels as one.
+    extent blocks[most_levels];
+    int outer = 0, task_levels = 0;
     level_traffic fused;
     bool cut = false;
-    auto const cut_into_strips = [&] {  // what is below the task levels
-      if (std::exchange(cut, true)) return;
-      x = strip_of(x);
-      blocks *= strips;
-    };
     for (outline_level const& l : o_.levels) {
-      level_traffic const& t = *l.traffic;
-      if (l.kind != level_kind::task) cut_into_strips();
+      if (l.kind != level_kind::task && !std::exchange(cut, true)) x = strip_of(x);
       if (l.kind == level_kind::fused) {
-        fused = fused_over(fused, t);
-        ++fused_levels;
+        fused = fused_over(fused, l.traffic());
         continue;
       }
-      x = {x.m / t.m, x.n / t.n, x.k / t.k};
-      bool const is_task = l.kind == level_kind::task, outermost = is_task && task_levels == 0;
-      level_bytes const level = bytes_of(t, x, accumulating, is_task && o_.independent);
-      double const where = level.footprint / (is_task ? workers_ : 1);
-      double const rate = pass_rate(where);
-      double const all = in_l3(where) ? workers_ * rate : std::min(workers_ * rate, machine_.pass_gbytes_all);
-      if (outermost) burst += 1e-9 * level.traffic / all;
-      else work += 1e-9 * blocks * level.traffic / rate;
-      if (!in_l3(where)) in_memory += blocks * level.traffic;
-
-      if (is_task) {
-        shared += level.held * std::min(std::pow(o_.slots, task_levels), blocks);
-        result_.tasks += blocks * pass_tasks(level.traffic);
-        task_products *= t.rank;
-        ++task_levels;
-      } else {
-        scratch += level.held;
-        ++explicit_levels;
-      }
-      blocks *= t.rank;
-      accumulating = 1 - static_cast<double>(t.shared) / t.rank;
+      blocks[outer++] = x = x.over(l.traffic());
+      task_levels += l.kind == level_kind::task;
     }
+    if (!cut) x = strip_of(x);
+    double const leaf = leaf_seconds(price_, x, fused, o_.product_buffer);
+    buffers(blocks, outer, task_levels);
+    result_.packing = workers_ * packing(x.over(fused), o_.product_buffer && fused.rank > 1);
 
-    cut_into_strips();
-    extent const leaf{x.m / fused.m, x.n / fused.n, x.k / fused.k};
-    work += blocks * (fused_levels > 0 ? fused_seconds(x, fused) : product_seconds(x));
-    if (fused_levels > 0 && o_.product_buffer && leaf.k > block_k)
-      scratch += bytes_ * (leaf.m + 256) * (std::min(leaf.n, block_n) + 64);
-    result_.workspace = shared + workers_ * (scratch + packing(leaf));
-    result_.tasks += task_products * strips;
-    double const loss = strips == 1 ? 1 : task_levels > 0 ? task_strip_loss : explicit_levels > 0 ? strip_loss : 1;
-    double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, task_products)
+    // Outwards. The passes of the outermost task level run alone: everything else waits for them.
+    by_update node{leaf, leaf}, in_memory;
+    double burst = 0, products = 1;
+    auto const strips = static_cast<double>(o_.strips);
+    auto const all_strips = [&] {
+      for (by_update* sum : {&node, &in_memory}) sum->overwrite *= strips, sum->accumulate *= strips;
+    };
+    for (int l = outer; l-- > 0;) {
+      if (l == task_levels - 1) all_strips();
+      level_traffic const& t = o_.levels[l].traffic();
+      bool const independent = l < task_levels && o_.independent, outermost = l == 0 && task_levels > 0;
+      by_update inner = node, inner_memory = in_memory;
+      for (bool const overwrite : {true, false}) {
+        level_passes const& p = passes(t, blocks[l], overwrite, independent);
+        pass_prices const around(p, blocks[l], price_.element_bytes());
+        double const below = p.overwriting * inner.overwrite + p.accumulating * inner.accumulate;
+        double const moved =
+            around.touched_A + around.touched_B + around.touched_C > double(machine_.l3_bytes) / workers_
+                ? around.bytes()
+                : 0;
+        (overwrite ? node.overwrite : node.accumulate) = below + (outermost ? 0 : around.seconds(price_));
+        (overwrite ? in_memory.overwrite : in_memory.accumulate) =
+            p.overwriting * inner_memory.overwrite + p.accumulating * inner_memory.accumulate + (outermost ? 0 : moved);
+        if (overwrite != shape_.beta_zero) continue;
+        if (outermost) burst = workers_ == 1 ? around.seconds(price_) : around.seconds(price_, workers_);
+      }
+      if (l < task_levels) {
+        products *= t.rank;
+        double nodes = 1;
+        for (int i = 0; i < l; ++i) nodes *= o_.levels[i].traffic().rank;
+        pass_prices const around(passes(t, blocks[l], shape_.beta_zero, independent), blocks[l],
+                                 price_.element_bytes());
+        result_.tasks += nodes * pass_tasks(around.bytes());
+      }
+    }
+    if (task_levels == 0) all_strips();
+    result_.tasks += products * strips;
+    double const work = node.of(shape_.beta_zero);
+    double const loss = strips == 1 ? 1 : task_levels > 0 ? task_strip_loss : outer > 0 ? strip_loss : 1;
+    double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, products)
                                                     : work / strips * std::ceil(strips / workers_));
-    double const by_memory = 1e-9 * in_memory / machine_.pass_gbytes_all;
+    double const by_memory = 1e-9 * in_memory.of(shape_.beta_zero) / machine_.memory_gbytes();
     result_.seconds += burst + (workers_ > 1 ? std::max(parallel, by_memory) : parallel);
   }
 
-  // Two fused levels as one: the coefficients of the Kronecker product multiply.
-  static level_traffic fused_over(level_traffic const& outer, level_traffic const& inner) {
-    level_traffic both;
-    both.m = outer.m * inner.m;
-    both.k = outer.k * inner.k;
-    both.n = outer.n * inner.n;
-    both.rank = outer.rank * inner.rank;
-    both.terms_A = outer.terms_A * inner.terms_A;
-    both.terms_B = outer.terms_B * inner.terms_B;
-    both.terms_C = outer.terms_C * inner.terms_C;
-    return both;
+  /// Bytes of a buffer of `rows` contiguous elements by `cols`.
+  [[nodiscard]] double held(double rows, double cols) const {
+    auto const bytes = static_cast<std::int64_t>(price_.element_bytes());
+    auto const ld = padded_leading_dimension(static_cast<std::int64_t>(rows), bytes);
+    return static_cast<double>(ld * bytes) * std::floor(cols) + stagger_bytes;
+  }
+
+  /// Sums and temporaries of one node at a level; `temporaries` the most that any of its nodes has.
+  [[nodiscard]] double held(level_passes const& p, extent const& s, int temporaries) const {
+    return p.sums_A * (shape_.a_row_major ? held(s.k, s.m) : held(s.m, s.k)) +
+           p.sums_B * (shape_.b_row_major ? held(s.n, s.k) : held(s.k, s.n)) + temporaries * held(s.m, s.n);
+  }
+
+  /// The buffers of a level are those of its slots, or of the one sequence in a worker's scratch.
+  void buffers(extent const* blocks, int outer, int task_levels) {
+    struct occurring {
+      bool overwrite, accumulate;
+    };
+    auto const inside = [&](int l, occurring at, bool independent) {
+      occurring next{false, false};
+      for (bool const overwrite : {true, false}) {
+        if (!(overwrite ? at.overwrite : at.accumulate)) continue;
+        level_passes const& p = passes(o_.levels[l].traffic(), blocks[l], overwrite, independent);
+        next.overwrite |= p.overwriting > 0;
+        next.accumulate |= p.accumulating > 0;
+      }
+      return next;
+    };
+    auto const held_at = [&](int l, occurring at, bool independent) {
+      int temporaries = 0;
+      for (bool const overwrite : {true, false})
+        if (overwrite ? at.overwrite : at.accumulate)
+          temporaries =
+              std::max(temporaries, passes(o_.levels[l].traffic(), blocks[l], overwrite, independent).temporaries);
+      return held(passes(o_.levels[l].traffic(), blocks[l], false, independent), blocks[l], temporaries);
+    };
+    occurring at{shape_.beta_zero, !shape_.beta_zero};
+    double slots = 1;
+    for (int l = 0; l < task_levels; ++l) {
+      result_.buffers += slots * held_at(l, at, o_.independent);
+      slots *= std::min(o_.slots, o_.levels[l].traffic().rank);
+      at = inside(l, at, o_.independent);
+    }
+    // A worker's scratch is that of the larger sequence: the one that overwrites or the one that adds.
+    double scratch = 0;
+    for (bool const overwrite : {true, false}) {
+      if (!(overwrite ? at.overwrite : at.accumulate)) continue;
+      occurring in{overwrite, !overwrite};
+      double bytes = 0;
+      for (int l = task_levels; l < outer; ++l) {
+        bytes += held_at(l, in, false);
+        in = inside(l, in, false);
+      }
+      scratch = std::max(scratch, bytes);
+    }
+    result_.buffers += workers_ * scratch;
+  }
+
+  [[nodiscard]] double packing(extent const& x, bool gathers) const {
+    double const bytes = price_.element_bytes();
+    double const depth = std::min(x.k, longest_block_k) + 16;
+    double const a = std::min(packed_a_bytes, bytes * (x.m + 64) * depth);
+    double const gathered = gathers && x.k > 256 ? bytes * (x.m + 256) * (std::min(x.n, block_n) + 64) : 0;
+    return a + bytes * (std::min(x.n, block_n) + 64) * depth + 16384 + gathered;
   }
 
   // Pass tiles are sized by bytes; about four per worker at the least.
   [[nodiscard]] double pass_tasks(double bytes) const {
-    return std::max<double>(3 * std::min(workers_ * 4, 16), std::ceil(bytes / 16e6));
+    return std::max<double>(3 * std::min(workers_ * 4, 16), std::ceil(bytes / 4e6));
   }
 
   // 1 + idle share of the workers. One level runs in rounds of the workers, in two halves when products are formed in
@@ -234,11 +211,13 @@ private:
   // these make, over the time that the workers need, is `chain`. Its cube, a third of it, fits dry runs of the graphs
   // on 2 to 64 workers.
   [[nodiscard]] double idle_factor(int task_levels, double products) const {
-    level_traffic const& t = *o_.levels[task_levels - 1].traffic;
+    if (workers_ == 1) return 1;
+    level_traffic const& t = o_.levels[task_levels - 1].traffic();
+    level_passes const& p = t.in({shape_.beta_zero, o_.independent, true, true});
     double const w = workers_;
-    bool const halves = shape_.beta_zero && !o_.independent;
+    bool const halves = p.overwriting > 0 && p.accumulating > 0;
     auto const rounds = [&](double at_once) {
-      return halves ? std::ceil(t.shared / at_once) + std::ceil((t.rank - t.shared) / at_once)
+      return halves ? std::ceil(p.overwriting / at_once) + std::ceil(p.accumulating / at_once)
                     : std::ceil(t.rank / at_once);
     };
     auto const strips = static_cast<double>(o_.strips);
@@ -253,17 +232,16 @@ private:
     double const m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
     double const cm = double(result_.core_m), cn = double(result_.core_n), ck = double(result_.core_k);
     double seconds = 0;
-    for (extent const& f : {extent{cm, cn, k - ck}, {m, n - cn, k}, {m - cm, cn, k}})
+    for (extent const& f : {extent{cm, cn, k - ck}, {cm, n - cn, k}, {m - cm, n, k}})
       if (f.m > 0 && f.n > 0 && f.k > 0) {
-        seconds += product_seconds(f);
+        seconds += price_.product(f.m, f.n, f.k);
         result_.tasks += workers_;
       }
     result_.seconds += seconds / workers_;
   }
 
   element_type const type_;
-  rate_table const& rates_;
-  double const bytes_;
+  prices const price_;
   problem const& shape_;
   int const workers_;
   machine_profile const& machine_;
@@ -273,42 +251,12 @@ private:
 
 }  // namespace
 
-level_traffic traffic_of(algorithm const& x) {
-  level_traffic t;
-  t.m = x.m;
-  t.k = x.k;
-  t.n = x.n;
-  t.rank = x.rank();
-  t.terms_A = t.terms_B = t.terms_C = 0;
-  auto const column_terms = [](coefficient_matrix const& X, int r) {
-    int count = 0;
-    for (int i = 0; i < X.rows; ++i) count += !X(i, r).is_zero();
-    return count;
-  };
-  for (int r = 0; r < t.rank; ++r) {
-    int const a = column_terms(x.U, r), b = column_terms(x.V, r), c = column_terms(x.W, r);
-    t.terms_A += a;
-    t.terms_B += b;
-    t.terms_C += c;
-    t.sums_A += a > 1;
-    t.sums_B += b > 1;
-    t.shared += c > 1;
-  }
-  for (int p = 0; p < x.W.rows; ++p) {
-    int shared = 0;
-    for (int r = 0; r < t.rank; ++r) shared += column_terms(x.W, r) > 1 && !x.W(p, r).is_zero();
-    t.fed += shared > 0;
-    t.copies += shared == 1;
-  }
-  return t;
-}
-
 void core_sizes(outline const& o, problem const& shape, estimate& result) {
   std::int64_t m = 1, n = 1, k = 1;
   for (outline_level const& l : o.levels) {
-    m *= l.traffic->m;
-    n *= l.traffic->n;
-    k *= l.traffic->k;
+    m *= l.traffic().m;
+    n *= l.traffic().n;
+    k *= l.traffic().k;
   }
   result.core_m = shape.m - shape.m % m;
   result.core_n = shape.n - shape.n % n;

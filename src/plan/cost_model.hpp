@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicted seconds, workspace and tasks of a plan, by closed formulas: arithmetic at the measured rate of the leaf,
-// the traffic of every level's passes at the rate of the memory that holds its blocks, and the idle time of the tasks.
+// Predicted seconds, workspace and tasks of a plan by closed formulas. On one worker they are the sum of the costs of
+// the graph's tasks, exactly; on several, that work shared, with the idle time of the tasks.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,17 @@
 
 #include <heptad/heptad.hpp>
 
-#include "src/algorithm/algorithm.hpp"
+#include "src/plan/known_algorithms.hpp"
 #include "src/plan/profile.hpp"
 
 namespace heptad {
 
-/// What the cost model needs to know of an algorithm, counted once.
-struct level_traffic {
-  int m = 1, k = 1, n = 1, rank = 1;
-  int terms_A = 1, terms_B = 1, terms_C = 1;  // nonzeros of U, V, W: operand reads and updates of a fused level
-  int sums_A = 0, sums_B = 0;                 // sums of more than one block, written by the passes of other levels
-  int shared = 0;                             // products that feed more than one block of C
-  int fed = 0;                                // blocks of C that shared products feed
-  int copies = 0;                             // … that need no pass where the product is formed in place
-};
-
-level_traffic traffic_of(algorithm const& x);
-
 struct outline_level {
-  level_traffic const* traffic = nullptr;
+  known_algorithm const* algorithm = nullptr;
   level_kind kind = level_kind::fused;
+
+  [[nodiscard]] level_traffic const& traffic() const noexcept { return algorithm->traffic; }
+  friend bool operator==(outline_level const&, outline_level const&) = default;
 };
 
 /// The choices of a plan, without its words. Levels outermost first: task, then explicit, then fused.
@@ -38,13 +29,18 @@ struct outline {
   int slots = 1;
   bool independent = false;
   std::int64_t strips = 1;
+
+  friend bool operator==(outline const&, outline const&) = default;
 };
 
 struct estimate {
   std::int64_t core_m = 0, core_n = 0, core_k = 0;
   double seconds = 0;
-  double workspace = 0;  // bytes, packing included
+  double buffers = 0;  // bytes of sums and temporaries, shared and of every worker: exact
+  double packing = 0;  // bytes of all workers' packing: at most
   double tasks = 0;
+
+  [[nodiscard]] double workspace() const noexcept { return buffers + packing; }
 };
 
 /// The part of the problem that the levels divide.

@@ -290,7 +290,7 @@ plan choose_device_plan(element_type type, problem const& shape, std::size_t fre
                                 classical.seconds / p.seconds);
     }
     if (verdict.empty()) verdict = gains ? "the best so far" : "slower";
-    weighed.push_back({describe(p.stages), p.seconds, p.workspace, p.growth, verdict});
+    weighed.push_back({describe(p.stages), p.seconds, p.workspace, p.growth, p.bound, verdict, nullptr});
   }
   if (forced && best.stages.empty())
     best.reason =

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/plan/plan_json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "src/algorithm/algorithm.hpp"
 
 namespace heptad {
 namespace {
+
+constexpr char const* kind_names[] = {"task", "explicit", "fused"};
+
+nlohmann::json levels_to_json(plan const& how) {
+  auto levels = nlohmann::json::array();
+  for (plan_level const& l : how.levels)
+    levels.push_back({{"algorithm", l.name}, {"kind", kind_names[static_cast<int>(l.kind)]}});
+  return levels;
+}
 
 nlohmann::json candidates_to_json(std::vector<candidate> const& candidates) {
   auto list = nlohmann::json::array();
@@ -13,19 +25,44 @@ nlohmann::json candidates_to_json(std::vector<candidate> const& candidates) {
                     {"seconds", c.seconds},
                     {"workspace", c.workspace},
                     {"growth", c.growth},
+                    {"bound", c.bound},
                     {"verdict", c.verdict}});
   return list;
 }
 
 }  // namespace
 
+nlohmann::json choices_to_json(plan const& how) {
+  return {{"levels", levels_to_json(how)},
+          {"variant", how.product_buffer ? "AB" : "ABC"},
+          {"slots", how.slots},
+          {"independent", how.independent},
+          {"strips", how.strips},
+          {"deterministic", how.deterministic},
+          {"kernel", how.kernel}};
+}
+
+plan choices_from_json(nlohmann::json const& choices) {
+  plan p;
+  for (nlohmann::json const& l : choices.at("levels")) {
+    auto const name = l.at("algorithm").get<std::string>();
+    auto const kind = std::ranges::find(kind_names, l.at("kind").get<std::string>());
+    auto const x = find_algorithm(name);
+    if (x == nullptr || kind == std::end(kind_names))
+      throw error(status::invalid_argument, "plan: level " + l.dump() + " is not known");
+    p.levels.push_back({name, static_cast<level_kind>(kind - std::begin(kind_names)), x});
+  }
+  p.product_buffer = choices.at("variant") == "AB";
+  p.slots = choices.at("slots");
+  p.independent = choices.at("independent");
+  p.strips = choices.at("strips");
+  p.deterministic = choices.at("deterministic");
+  p.kernel = choices.at("kernel");
+  return p;
+}
+
 nlohmann::json plan_to_json(plan const& how) {
   using nlohmann::json;
-  auto const kind_name = [](level_kind kind) {
-    return kind == level_kind::task ? "task" : kind == level_kind::explicit_passes ? "explicit" : "fused";
-  };
-  json levels = json::array();
-  for (plan_level const& l : how.levels) levels.push_back({{"algorithm", l.name}, {"kind", kind_name(l.kind)}});
   problem const& s = how.shape;
   double const flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
   return {{"type", how.type == element_type::f64 ? "f64" : "f32"},
@@ -33,7 +70,7 @@ nlohmann::json plan_to_json(plan const& how) {
           {"n", s.n},
           {"k", s.k},
           {"beta_zero", s.beta_zero},
-          {"levels", levels},
+          {"levels", levels_to_json(how)},
           {"variant", how.product_buffer ? "AB" : "ABC"},
           {"core", {{"m", how.core_m}, {"n", how.core_n}, {"k", how.core_k}}},
           {"workers", how.workers},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan as JSON, for `--json` and the recorded benchmarks.
+// A plan as JSON, for `--json`, the recorded benchmarks and the plans that are kept from run to run.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,5 +11,10 @@ namespace heptad {
 
 nlohmann::json plan_to_json(plan const& how);
 nlohmann::json plan_to_json(cuda::plan const& how);
+
+/// Only what a plan chooses: levels, variant, slots, order and strips; and back, into a plan with nothing else set.
+/// Throws heptad::error when an algorithm is not known, and nlohmann::json::exception when a field is missing.
+nlohmann::json choices_to_json(plan const& how);
+plan choices_from_json(nlohmann::json const& choices);
 
 }  // namespace heptad

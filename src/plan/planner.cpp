@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the levels: takes every combination that the dimensions and the wishes allow (a few hundred at most),
-// predicts each, and takes the cheapest that keeps to the caps. Levels go task, explicit, fused from the outside in:
-// Winograd where passes form the sums, Strassen or a rectangular algorithm where the packing does.
+// Chooses the levels: the search proposes lists of levels of all known algorithms, each is predicted in all its
+// variants, and the cheapest that keeps to the caps is taken.
 #include "src/plan/planner.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -20,9 +18,11 @@ namespace {
 constexpr int most_levels = 8;
 constexpr int most_forced_levels = 62;      // more than 64-bit sizes allow
 constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
-constexpr double margin = 0.015;            // what FMM must gain over classical to be worth its error
-constexpr double near_tie = 0.01;           // among plans this close the most accurate one is taken
+constexpr double default_max_error = options{}.max_error;
+constexpr double margin = 0.015;   // what FMM must gain over classical to be worth its error
+constexpr double near_tie = 0.01;  // among plans this close the most accurate one is taken
 constexpr std::size_t candidates_told = 8;
+constexpr std::size_t lists_weighed = 24, lists_refused = 3;
 
 enum class verdict { possible, too_inaccurate, too_large };
 
@@ -31,6 +31,8 @@ struct considered {
   estimate cost;
   double growth = 1, bound = 0;
   verdict allowed = verdict::possible;
+
+  [[nodiscard]] double seconds() const noexcept { return cost.seconds; }
 };
 
 [[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
@@ -48,36 +50,64 @@ char const* kind_word(level_kind kind) {
   return kind == level_kind::task ? "task" : kind == level_kind::explicit_passes ? "explicit" : "fused";
 }
 
+// Bitwise the same result for any number of workers: the plan is the one for all cores.
+int planned_for(int workers, machine_profile const& machine, options const& wishes) {
+  return wishes.deterministic ? machine.cores : workers;
+}
+
 class planning {
 public:
   planning(element_type type, problem const& shape, int workers, std::size_t free_memory,
            machine_profile const& machine, options const& wishes)
-      : type_(type), shape_(shape), workers_(workers), machine_(machine), wishes_(wishes), palette_(wishes.algorithm) {
+      : type_(type),
+        shape_(shape),
+        workers_(workers),
+        machine_(machine),
+        wishes_(wishes),
+        palette_(wishes.algorithm, wishes.force_levels > 0) {
     double const elements =
         double(shape.m) * double(shape.k) + double(shape.k) * double(shape.n) + double(shape.m) * double(shape.n);
     double const operands = elements * (type == element_type::f64 ? 8 : 4);
     // Forced levels are for tests at sizes where even the packing is larger than the operands.
     double const most_by_default = wishes.force_levels < 0 ? 2 * operands : std::numeric_limits<double>::infinity();
-    cap_ = wishes.max_workspace ? static_cast<double>(*wishes.max_workspace)
-                                : std::min(most_by_default, static_cast<double>(free_memory) / 2);
+    default_cap_ = std::min(most_by_default, static_cast<double>(free_memory) / 2);
+    cap_ = wishes.max_workspace ? static_cast<double>(*wishes.max_workspace) : default_cap_;
   }
 
   plan run() {
     considered const classical = best_classical();
     int const forced = forced_levels();
-    considered const* chosen = nullptr;
-    if (forced < 0) {
-      int const most = wishes_.max_levels < 0 ? most_levels : std::min(most_levels, wishes_.max_levels);
-      for (int levels = 1; levels <= most; ++levels) consider(levels, smallest_leaf, false);
-      chosen = cheapest();
-      if (chosen != nullptr && chosen->cost.seconds > (1 - margin) * classical.cost.seconds) chosen = nullptr;
-    } else {
-      for (int levels = std::min(forced, most_forced_levels); levels > 0 && chosen == nullptr; --levels) {
-        consider(levels, 1, true);
-        chosen = cheapest();
-      }
+    weigh_all(forced);
+    considered const* chosen = cheapest();
+    if (forced < 0 && chosen != nullptr && chosen->seconds() > (1 - margin) * classical.seconds()) chosen = nullptr;
+    plan p = describe(classical, chosen, forced);
+    tell_candidates(p, classical, chosen != nullptr ? *chosen : classical);
+    return p;
+  }
+
+  /// The chosen plan, then others that are possible, the cheapest first.
+  std::vector<plan> rank(std::size_t most, std::size_t variants) {
+    considered const classical = best_classical();
+    int const forced = forced_levels();
+    weigh_all(forced);
+    considered const* chosen = cheapest();
+    if (forced < 0 && chosen != nullptr && chosen->seconds() > (1 - margin) * classical.seconds()) chosen = nullptr;
+    std::vector<plan> plans{describe(classical, chosen, forced)};
+    std::vector<considered const*> order;
+    for (considered const& c : considered_)
+      if (c.allowed == verdict::possible && &c != chosen) order.push_back(&c);
+    if (chosen != nullptr) order.push_back(&classical);
+    std::ranges::stable_sort(order, {}, &considered::seconds);
+    std::vector<std::vector<outline_level> const*> told;
+    if (chosen != nullptr) told.push_back(&chosen->what.levels);
+    for (considered const* c : order) {
+      if (plans.size() >= most) break;
+      auto const known = std::ranges::count_if(told, [&](auto const* levels) { return *levels == c->what.levels; });
+      if (known >= static_cast<std::ptrdiff_t>(variants)) continue;
+      told.push_back(&c->what.levels);
+      plans.push_back(describe(classical, c == &classical ? nullptr : c, forced));
     }
-    return describe(classical, chosen, forced);
+    return plans;
   }
 
 private:
@@ -86,18 +116,42 @@ private:
     return wishes_.max_levels < 0 ? wishes_.force_levels : std::min(wishes_.force_levels, wishes_.max_levels);
   }
 
-  // Weighs the plans of exactly so many levels.
-  void consider(int levels, std::int64_t leaf, bool any_kind) {
-    for (outline const& o : outlines(palette_, shape_, workers_, levels, leaf, any_kind)) weigh(o);
+  /// Fills considered_: with what the caps allow, and with a few that they refuse.
+  void weigh_all(int forced) {
+    search_limits limits;
+    if (forced < 0) {
+      limits.most_levels = wishes_.max_levels < 0 ? most_levels : std::min(most_levels, wishes_.max_levels);
+      limits.growth = wishes_.max_error;
+      limits.proved = wishes_.guaranteed;
+      limits.workspace = cap_;
+      propose(limits, lists_weighed);
+      limits.growth = limits.workspace = std::numeric_limits<double>::infinity();
+      bool const bounded = wishes_.max_error < default_max_error || cap_ < default_cap_;
+      if (bounded || considered_.empty()) propose(limits, lists_refused);
+      return;
+    }
+    limits.smallest_leaf = 1;
+    limits.any_kind = true;
+    for (int levels = std::min(forced, most_forced_levels); levels > 0 && considered_.empty(); --levels) {
+      limits.least_levels = limits.most_levels = levels;
+      propose(limits, lists_weighed);
+    }
   }
 
-  void weigh(outline const& o) {
-    considered c{o, predict(type_, shape_, workers_, machine_, o), 1, 0, verdict::possible};
-    std::vector<level_accuracy const*> const levels = accuracies(o);
+  void propose(search_limits const& limits, std::size_t count) {
+    for (outline& o : search(palette_, type_, shape_, workers_, machine_, limits, count).outlines) weigh(std::move(o));
+  }
+
+  void weigh(outline o) {
+    if (std::ranges::find(considered_, o, &considered::what) != considered_.end()) return;
+    considered c{std::move(o), {}, 1, 0, verdict::possible};
+    c.cost = predict(type_, shape_, workers_, machine_, c.what);
+    std::vector<level_accuracy const*> levels;
+    for (outline_level const& l : c.what.levels) levels.push_back(&l.algorithm->accuracy[l.kind]);
     c.growth = expected_growth(levels);
     c.bound = error_bound(levels,
                           {double(shape_.k), double(c.cost.core_m), double(c.cost.core_n), double(c.cost.core_k),
-                           o.product_buffer},
+                           c.what.product_buffer},
                           unit_roundoff(type_))
                   .product;
     double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
@@ -107,16 +161,10 @@ private:
   }
 
   // Packing panels are what the classical product needs too; a plan that adds nothing to them always fits.
-  [[nodiscard]] bool fits(considered const& c) const { return c.cost.workspace <= cap_ || only_packing(c.what); }
+  [[nodiscard]] bool fits(considered const& c) const { return c.cost.workspace() <= cap_ || only_packing(c.what); }
   static bool only_packing(outline const& o) {
     return !o.product_buffer &&
            std::all_of(o.levels.begin(), o.levels.end(), [](auto const& l) { return l.kind == level_kind::fused; });
-  }
-
-  [[nodiscard]] std::vector<level_accuracy const*> accuracies(outline const& o) const {
-    std::vector<level_accuracy const*> levels;
-    for (outline_level const& l : o.levels) levels.push_back(&palette_.of(l).accuracy[l.kind]);
-    return levels;
   }
 
   // ---- the choice
@@ -143,7 +191,7 @@ private:
     auto const rank = [](considered const* c) {
       auto const tasks = std::count_if(c->what.levels.begin(), c->what.levels.end(),
                                        [](outline_level const& l) { return l.kind == level_kind::task; });
-      return std::tuple(c->growth, tasks, c->cost.seconds, c->cost.workspace);
+      return std::tuple(c->growth, tasks, c->cost.seconds, c->cost.workspace());
     };
     for (considered const& c : considered_)
       if (c.allowed == verdict::possible && c.cost.seconds <= (1 + near_tie) * least &&
@@ -159,10 +207,11 @@ private:
     std::string text;
     for (std::size_t i = 0; i < o.levels.size();) {
       std::size_t j = i;
-      while (j < o.levels.size() && o.levels[j].kind == o.levels[i].kind && o.levels[j].traffic == o.levels[i].traffic)
+      while (j < o.levels.size() && o.levels[j].kind == o.levels[i].kind &&
+             o.levels[j].algorithm == o.levels[i].algorithm)
         ++j;
       text += fmt::format("{}{} {} {}", i == 0 ? "" : " + ", j - i, kind_word(o.levels[i].kind),
-                          palette_.of(o.levels[i]).coefficients->name);
+                          o.levels[i].algorithm->coefficients->name);
       i = j;
     }
     if (o.levels.back().kind == level_kind::fused) text += o.product_buffer ? ", AB" : ", ABC";
@@ -174,7 +223,7 @@ private:
 
   [[nodiscard]] std::string verdict_words(considered const& c, considered const& chosen) const {
     if (c.allowed == verdict::too_large)
-      return fmt::format("needs {:.3g} MB, more than the cap of {:.3g} MB", c.cost.workspace / 1e6, cap_ / 1e6);
+      return fmt::format("needs {:.3g} MB, more than the cap of {:.3g} MB", c.cost.workspace() / 1e6, cap_ / 1e6);
     if (c.allowed == verdict::too_inaccurate)
       return fmt::format("{} {:.3g} is above max_error {:.3g}",
                          wishes_.guaranteed ? "proved growth" : "expected growth",
@@ -188,7 +237,7 @@ private:
 
   [[nodiscard]] std::string reason(considered const& classical, considered const* chosen, int forced) const {
     if (chosen == nullptr) {
-      if (palette_.empty()) return "the classical algorithm was asked for";
+      if (palette_.shapes.empty()) return "the classical algorithm was asked for";
       if (forced == 0 || wishes_.max_levels == 0) return "no levels are allowed";
       if (considered_.empty()) return "classical: the sides are too small for a level";
       bool const any = std::any_of(considered_.begin(), considered_.end(),
@@ -204,13 +253,13 @@ private:
     return fmt::format("{} levels were asked for; {}", forced, gain);
   }
 
-  plan describe(considered const& classical, considered const* found, int forced) {
+  [[nodiscard]] plan describe(considered const& classical, considered const* found, int forced) const {
     considered const chosen = found != nullptr ? *found : classical;
     plan p;
     p.type = type_;
     p.shape = shape_;
     for (outline_level const& l : chosen.what.levels)
-      p.levels.push_back({palette_.of(l).coefficients->name, l.kind, palette_.of(l).coefficients});
+      p.levels.push_back({l.algorithm->coefficients->name, l.kind, l.algorithm->coefficients});
     p.product_buffer = chosen.what.product_buffer;
     p.workers = workers_;
     p.slots = chosen.what.slots;
@@ -221,7 +270,6 @@ private:
     p.classical_seconds = classical.cost.seconds;
     p.workspace_cap = cap_ < 1e18 ? static_cast<std::size_t>(cap_) : std::numeric_limits<std::size_t>::max();
     p.reason = reason(classical, found, forced);
-    tell_candidates(p, classical, chosen);
     return p;
   }
 
@@ -232,19 +280,17 @@ private:
     std::stable_sort(order.begin(), order.end(),
                      [](auto const* a, auto const* b) { return a->cost.seconds < b->cost.seconds; });
     auto const tell = [&](considered const& c, std::string words) {
-      p.candidates.push_back(
-          {describe(c.what), c.cost.seconds, static_cast<std::size_t>(c.cost.workspace), c.growth, std::move(words)});
+      plan how = describe(classical, c.what.levels.empty() ? nullptr : &c, -1);
+      complete_plan(how, machine_);
+      p.candidates.push_back({describe(c.what), c.cost.seconds, static_cast<std::size_t>(c.cost.workspace()), c.growth,
+                              c.bound, std::move(words), std::make_shared<plan const>(std::move(how))});
     };
     tell(chosen, "chosen");
     std::vector<std::pair<std::vector<outline_level> const*, verdict>> told{{&chosen.what.levels, verdict::possible}};
-    auto const same = [](std::vector<outline_level> const& a, std::vector<outline_level> const& b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                        [](auto const& x, auto const& y) { return x.traffic == y.traffic && x.kind == y.kind; });
-    };
     for (considered const* c : order) {
       if (p.candidates.size() == candidates_told) break;
       bool const known = std::any_of(told.begin(), told.end(), [&](auto const& t) {
-        return t.second == c->allowed && same(*t.first, c->what.levels);
+        return t.second == c->allowed && *t.first == c->what.levels;
       });
       if (known) continue;
       told.emplace_back(&c->what.levels, c->allowed);
@@ -258,7 +304,7 @@ private:
   int const workers_;
   machine_profile const& machine_;
   options const& wishes_;
-  double cap_ = 0;
+  double cap_ = 0, default_cap_ = 0;  // bytes of workspace
   double const classical_bound_ =
       error_bound({}, {double(shape_.k), 0, 0, double(shape_.k), false}, unit_roundoff(type_)).product;
   palette const palette_;
@@ -270,32 +316,42 @@ private:
 plan choose_plan(element_type type, problem const& shape, int workers, std::size_t free_memory,
                  machine_profile const& machine, options const& wishes) {
   check(shape, workers, wishes);
-  // Bitwise the same result for any number of workers: the plan is the one for all cores.
-  int const planned_for = wishes.deterministic ? machine.cores : workers;
-  plan p = planning(type, shape, planned_for, free_memory, machine, wishes).run();
+  plan p = planning(type, shape, planned_for(workers, machine, wishes), free_memory, machine, wishes).run();
   p.workers = workers;
   complete_plan(p, machine);
   return p;
 }
 
-void complete_plan(plan& p, machine_profile const& machine) {
-  std::vector<level_traffic> traffic;
-  traffic.reserve(p.levels.size());
-  outline o;
-  for (plan_level const& l : p.levels) {
-    traffic.push_back(traffic_of(*l.coefficients));
-    o.levels.push_back({&traffic.back(), l.kind});
+std::vector<plan> rank_plans(element_type type, problem const& shape, int workers, std::size_t free_memory,
+                             machine_profile const& machine, options const& wishes, std::size_t most,
+                             std::size_t variants) {
+  check(shape, workers, wishes);
+  std::vector<plan> plans =
+      planning(type, shape, planned_for(workers, machine, wishes), free_memory, machine, wishes).rank(most, variants);
+  for (plan& p : plans) {
+    p.workers = workers;
+    complete_plan(p, machine);
   }
+  return plans;
+}
+
+outline outline_of(plan const& p) {
+  outline o;
+  for (plan_level const& l : p.levels) o.levels.push_back({&know(l.coefficients), l.kind});
   o.product_buffer = p.product_buffer;
   o.slots = p.slots;
   o.independent = p.independent;
   o.strips = p.strips;
-  estimate const e = predict(p.type, p.shape, p.workers, machine, o);
+  return o;
+}
+
+void complete_plan(plan& p, machine_profile const& machine) {
+  estimate const e = predict(p.type, p.shape, p.workers, machine, outline_of(p));
   p.core_m = e.core_m;
   p.core_n = e.core_n;
   p.core_k = e.core_k;
   p.seconds = e.seconds;
-  p.workspace = static_cast<std::size_t>(e.workspace);
+  p.workspace = static_cast<std::size_t>(e.workspace());
   p.tasks = static_cast<std::size_t>(e.tasks);
   judge_accuracy(p);
 }

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <heptad/heptad.hpp>
 
-#include "src/plan/profile.hpp"
+#include "src/plan/cost_model.hpp"
 
 namespace heptad {
 
@@ -15,6 +16,15 @@ namespace heptad {
 /// Throws error{invalid_argument} naming an option that is out of range or an algorithm that is unknown.
 plan choose_plan(element_type type, problem const& shape, int workers, std::size_t free_memory,
                  machine_profile const& machine, options const& wishes);
+
+/// The same plan, then others that keep to the wishes, the cheapest first: at most so many, and of one list of levels
+/// at most so many variants.
+std::vector<plan> rank_plans(element_type type, problem const& shape, int workers, std::size_t free_memory,
+                             machine_profile const& machine, options const& wishes, std::size_t most,
+                             std::size_t variants);
+
+/// The choices of a plan.
+outline outline_of(plan const& p);
 
 /// Predicted seconds and workspace of a plan whose levels, variant, slots and order are set; fills in the derived
 /// fields (core sizes, seconds, workspace, tasks, accuracy and range).

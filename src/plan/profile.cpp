@@ -24,7 +24,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/2";
+constexpr char const* profile_version = HEPTAD_VERSION "/3";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
@@ -32,28 +32,25 @@ void for_each_number(Profile& p, Visit const& visit) {
   visit("memory_bytes", p.memory_bytes);
   visit("l2_bytes", p.l2_bytes);
   visit("l3_bytes", p.l3_bytes);
-  visit("pass_gbytes_l2", p.pass_gbytes_l2);
-  visit("pass_gbytes_l3", p.pass_gbytes_l3);
-  visit("pass_gbytes", p.pass_gbytes);
-  visit("pass_gbytes_all", p.pass_gbytes_all);
   visit("update_gbytes", p.update_gbytes);
   visit("task_seconds", p.task_seconds);
   visit("call_seconds", p.call_seconds);
 }
 
-template <typename Rates, typename Visit>
-void for_each_rate(Rates& r, Visit const& visit) {
-  visit("product_gflops", r.product_gflops);
-  visit("pack_gbytes", r.pack_gbytes);
-  visit("fringe_gflops", r.fringe_gflops);
+template <typename Terms, typename Visit>
+void for_each_term_rate(Terms& t, Visit const& visit) {
+  visit("size", t.size);
+  visit("a_gbytes", t.a_gbytes);
+  visit("b_gbytes", t.b_gbytes);
+  visit("ab_gbytes", t.ab_gbytes);
+  visit("abc_gbytes", t.abc_gbytes);
 }
 
-template <typename Leaf, typename Visit>
-void for_each_leaf_number(Leaf& l, Visit const& visit) {
-  visit("size", l.size);
-  visit("classical_gflops", l.classical_gflops);
-  visit("ab_gflops", l.ab_gflops);
-  visit("abc_gflops", l.abc_gflops);
+template <typename Pass, typename Visit>
+void for_each_pass_number(Pass& p, Visit const& visit) {
+  visit("bytes", p.bytes);
+  visit("gbytes", p.gbytes);
+  visit("gbytes_all", p.gbytes_all);
 }
 
 class reader {
@@ -74,33 +71,32 @@ public:
   // For the visitors above: reads each number of `object`, whose own path is `prefix`.
   auto numbers(json const& object, std::string const& prefix) const {
     return [this, &object, prefix](char const* name, auto& value) {
-      using number = std::remove_reference_t<decltype(value)>;
-      json const& found = member(object, prefix, name);
-      std::string const field = prefix.empty() ? name : prefix + "." + name;
-      if (std::is_integral_v<number> && !found.is_number_integer()) fail(field, "must be an integer");
-      if (!found.is_number()) fail(field, "must be a number");
-      double const read = found.get<double>();
-      if (!(read > 0) || !std::isfinite(read) || read > largest<number>())
-        fail(field, fmt::format("= {} must be positive and finite", read));
-      value = found.get<number>();
+      using type = std::remove_reference_t<decltype(value)>;
+      value = number<type>(member(object, prefix, name), path_of(prefix, name));
     };
   }
 
   rate_table rates(json const& profile, char const* type) const {
     rate_table result;
     json const& table = member(profile, "", type);
-    for_each_rate(result, numbers(table, type));
-    json const& leaves = member(table, type, "leaves");
-    std::string const field = std::string(type) + ".leaves";
-    if (!leaves.is_array() || leaves.empty()) fail(field, "must be a non-empty array");
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-      rate_table::leaf leaf{};
-      for_each_leaf_number(leaf, numbers(leaves[i], fmt::format("{}[{}]", field, i)));
-      if (i > 0 && leaf.size <= result.leaves.back().size)
-        fail(fmt::format("{}[{}].size", field, i), fmt::format("= {} must be above the one before", leaf.size));
-      result.leaves.push_back(leaf);
-    }
+    std::string const prefix = type;
+    result.sides = list<int>(table, prefix, "sides");
+    for (std::size_t i = 1; i < result.sides.size(); ++i)
+      if (result.sides[i] <= result.sides[i - 1])
+        fail(fmt::format("{}.sides[{}]", type, i), fmt::format("= {} must be above the one before", result.sides[i]));
+    result.product_gflops = list<double>(table, prefix, "product_gflops");
+    std::size_t const sides = result.sides.size();
+    if (result.product_gflops.size() != sides * sides * sides)
+      fail(prefix + ".product_gflops",
+           fmt::format("must have {} numbers, one for each m, n and k", sides * sides * sides));
+    result.terms = rows<rate_table::term_rates>(table, prefix, "terms", &rate_table::term_rates::size,
+                                                [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
     return result;
+  }
+
+  std::vector<pass_rate> passes(json const& profile) const {
+    return rows<pass_rate>(profile, "", "passes", &pass_rate::bytes,
+                           [](auto& row, auto const& visit) { for_each_pass_number(row, visit); });
   }
 
   std::string text(json const& profile, char const* name) const {
@@ -110,6 +106,50 @@ public:
   }
 
 private:
+  json const& array(json const& object, std::string const& prefix, char const* name) const {
+    json const& found = member(object, prefix, name);
+    if (!found.is_array() || found.empty()) fail(path_of(prefix, name), "must be a non-empty array");
+    return found;
+  }
+
+  template <typename Number>
+  std::vector<Number> list(json const& object, std::string const& prefix, char const* name) const {
+    std::vector<Number> result;
+    for (json const& entry : array(object, prefix, name))
+      result.push_back(number<Number>(entry, fmt::format("{}[{}]", path_of(prefix, name), result.size())));
+    return result;
+  }
+
+  /// A table of rows whose `key` ascends.
+  template <typename Row, typename Key, typename ForEach>
+  std::vector<Row> rows(json const& object, std::string const& prefix, char const* name, Key Row::*key,
+                        ForEach for_each) const {
+    std::vector<Row> result;
+    for (json const& entry : array(object, prefix, name)) {
+      std::string const field = fmt::format("{}[{}]", path_of(prefix, name), result.size());
+      Row row{};
+      for_each(row, numbers(entry, field));
+      if (!result.empty() && row.*key <= result.back().*key)
+        fail(field, fmt::format("= {} must be above the one before", row.*key));
+      result.push_back(row);
+    }
+    return result;
+  }
+
+  static std::string path_of(std::string const& prefix, char const* name) {
+    return prefix.empty() ? name : prefix + "." + name;
+  }
+
+  template <typename Number>
+  Number number(json const& found, std::string const& field) const {
+    if (std::is_integral_v<Number> && !found.is_number_integer()) fail(field, "must be an integer");
+    if (!found.is_number()) fail(field, "must be a number");
+    double const read = found.get<double>();
+    if (!(read > 0) || !std::isfinite(read) || read > largest<Number>())
+      fail(field, fmt::format("= {} must be positive and finite", read));
+    return found.get<Number>();
+  }
+
   template <typename Number>
   static constexpr double largest() {
     return std::is_same_v<Number, int> ? 0x1p30 : std::is_integral_v<Number> ? 0x1p62 : 1e300;
@@ -118,38 +158,28 @@ private:
   std::string path_;
 };
 
+auto writer(json& into) {
+  return [&into](char const* name, auto const& value) { into[name] = value; };
+}
+
 json to_json(rate_table const& r) {
-  json result = json::object();
-  auto const write = [](json& into) { return [&into](char const* name, auto const& value) { into[name] = value; }; };
-  for_each_rate(r, write(result));
-  result["leaves"] = json::array();
-  for (rate_table::leaf const& l : r.leaves) {
-    json row = json::object();
-    for_each_leaf_number(l, write(row));
-    result["leaves"].push_back(row);
-  }
+  json result = {{"sides", r.sides}, {"product_gflops", r.product_gflops}, {"terms", json::array()}};
+  for (rate_table::term_rates const& t : r.terms) for_each_term_rate(t, writer(result["terms"].emplace_back()));
   return result;
 }
 
-// Shape of the curve on AVX-512 server cores, as fractions of the rate of a large product.
-constexpr double abc_to_ab = 0.98;
+// Shape of the curves on AVX-512 server cores: a product reaches h / (h + 45) of its best rate, with h the harmonic
+// mean of its sides.
 rate_table default_rates(double gflops) {
   rate_table r;
-  r.product_gflops = gflops;
-  r.fringe_gflops = gflops / 6;
-  struct fraction {
-    int size;
-    double classical, ab;
-  };
-  for (fraction const f : {fraction{64, .50, .36},
-                           {128, .74, .62},
-                           {256, .88, .85},
-                           {384, .92, .95},
-                           {512, .94, .98},
-                           {768, .96, 1.02},
-                           {1024, .97, 1.05},
-                           {2048, 1.0, 1.07}})
-    r.leaves.push_back({f.size, f.classical * gflops, f.ab * gflops, abc_to_ab * f.ab * gflops});
+  r.sides = {8, 32, 96, 256, 512, 1024, 2048};
+  for (int const m : r.sides)
+    for (int const n : r.sides)
+      for (int const k : r.sides) {
+        double const mean = 3 / (1. / m + 1. / n + 1. / k);
+        r.product_gflops.push_back(gflops * mean / (mean + 45));
+      }
+  r.terms = {{64, 60, 60, 60, 60}, {1024, 50, 50, 40, 40}};
   return r;
 }
 
@@ -167,6 +197,7 @@ std::string stale_reason(machine_profile const& p, std::string const& kernel) {
 machine_profile default_profile() {
   machine_profile p;
   p.version = profile_version;
+  p.passes = {{256e3, 60, 60}, {4e6, 35, 50}, {256e6, 30, 50}};
   p.f64 = default_rates(65);
   p.f32 = default_rates(130);
 
@@ -215,6 +246,7 @@ std::optional<machine_profile> load_profile(std::string const& path, std::string
   p.version = read.text(parsed, "version");
   p.kernel = read.text(parsed, "kernel");
   for_each_number(p, read.numbers(parsed, ""));
+  p.passes = read.passes(parsed);
   p.f32 = read.rates(parsed, "f32");
   p.f64 = read.rates(parsed, "f64");
   p.measured = true;
@@ -224,7 +256,8 @@ std::optional<machine_profile> load_profile(std::string const& path, std::string
 
 void save_profile(machine_profile const& profile, std::string const& path) {
   json result = {{"cpu", profile.cpu}, {"version", profile.version}, {"kernel", profile.kernel}};
-  for_each_number(profile, [&](char const* name, auto const& value) { result[name] = value; });
+  for_each_number(profile, writer(result));
+  for (pass_rate const& p : profile.passes) for_each_pass_number(p, writer(result["passes"].emplace_back()));
   result["f32"] = to_json(profile.f32);
   result["f64"] = to_json(profile.f64);
 

@@ -10,20 +10,28 @@
 
 namespace heptad {
 
-/// Rates of one element type with one kernel set.
+/// Rates of one element type with one kernel set, on one core.
 struct rate_table {
-  double product_gflops = 40;  // large classical product, one core
-  double pack_gbytes = 20;     // operand sums read while packing, bytes read + written
-  double fringe_gflops = 8;    // thin products: a side of 8, the others large
-  /// Measured leaves: rates of a cubic product of this size without and with one fused level, single core.
-  /// Ascending sizes.
-  struct leaf {
+  /// Gflop/s of classical products m×k times k×n, for every m, n and k of `sides` (ascending): entry (im, in, ik) is
+  /// number (im · |sides| + in) · |sides| + ik.
+  std::vector<int> sides{64};
+  std::vector<double> product_gflops{40};
+  /// What one more block in the sums of a product of this size costs, and one more block that it updates (read and
+  /// written, gathered in a buffer first or straight), as GB/s. Ascending sizes.
+  struct term_rates {
     int size;
-    double classical_gflops;
-    double ab_gflops;   // effective: 2 n³ / t, one fused level of Strassen, products gathered in a buffer
-    double abc_gflops;  // the same, straight into C
+    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes;
   };
-  std::vector<leaf> leaves;
+  std::vector<term_rates> terms{{64, 50, 50, 50, 50}};
+
+  /// Of the largest product in the table.
+  [[nodiscard]] double large_product_gflops() const { return product_gflops.back(); }
+};
+
+/// A pass over this many bytes of blocks: GB/s read and written, by one core, and by all cores each with so many.
+struct pass_rate {
+  double bytes;
+  double gbytes, gbytes_all;
 };
 
 struct machine_profile {
@@ -34,15 +42,15 @@ struct machine_profile {
   std::size_t memory_bytes = 0;    // of the machine
   std::size_t l2_bytes = 1 << 20;  // per core
   std::size_t l3_bytes = 32 << 20;
-  double pass_gbytes_l2 = 60;   // combine of 4 blocks into 4 (read + written bytes), one core, all in L2
-  double pass_gbytes_l3 = 35;   // in L3
-  double pass_gbytes = 30;      // in memory
-  double pass_gbytes_all = 50;  // in memory, all cores together
-  double update_gbytes = 30;    // C += …, in memory, one core
-  double task_seconds = 2e-6;   // overhead of one task
-  double call_seconds = 5e-6;   // of one call whose workers are awake
+  std::vector<pass_rate> passes{{1e6, 50, 50}};  // ascending; the last one in memory
+  double update_gbytes = 30;                     // C += …, in memory, one core
+  double task_seconds = 2e-6;                    // overhead of one task
+  double call_seconds = 5e-6;                    // of one call whose workers are awake
   rate_table f32, f64;
   bool measured = false;
+
+  /// Of memory, all cores together.
+  [[nodiscard]] double memory_gbytes() const { return passes.back().gbytes_all; }
 };
 
 /// The table above with what hwloc says of this machine: CPU model, cores, caches, memory.

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "src/algorithm/algorithm.hpp"
-#include "tasks/level_schedule.hpp"
+#include "src/plan/level_schedule.hpp"
 
 using namespace heptad;
 using namespace heptad::cuda;

@@ -3,7 +3,7 @@
 #include "codelets/cuda/combine.hpp"
 
 #include "src/algorithm/algorithm.hpp"
-#include "tasks/level_schedule.hpp"
+#include "src/plan/level_schedule.hpp"
 #include "tests/gpu/device.hpp"
 
 using namespace heptad;

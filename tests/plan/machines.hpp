@@ -2,8 +2,6 @@
 // Two machines with round figures: what is asserted of plans must not depend on the one that runs the tests.
 #pragma once
 
-#include <tuple>
-
 #include "src/plan/profile.hpp"
 
 namespace heptad::test {
@@ -15,23 +13,19 @@ inline machine_profile zen4() {
   p.kernel = "avx512";
   p.cores = 2;
   p.memory_bytes = std::size_t{16} << 30;
-  p.pass_gbytes_l2 = 60;
-  p.pass_gbytes_l3 = 45;
-  p.pass_gbytes = 40;
-  p.pass_gbytes_all = 50;
+  p.passes = {{5e5, 60, 120}, {4e6, 45, 60}, {1e8, 40, 50}};
   p.update_gbytes = 46;
   for (rate_table* r : {&p.f64, &p.f32}) {
     double const peak = r == &p.f64 ? 57 : 114;
-    r->product_gflops = peak;
-    r->fringe_gflops = peak / 6;
-    r->leaves.clear();
-    for (auto const& [size, classical, ab] : {std::tuple{64, .5, .36},
-                                              {128, .74, .62},
-                                              {256, .88, .85},
-                                              {512, .94, .98},
-                                              {1024, .97, 1.05},
-                                              {2048, 1.0, 1.07}})
-      r->leaves.push_back({size, classical * peak, ab * peak, .97 * ab * peak});
+    r->sides = {8, 32, 64, 128, 256, 512, 1024, 2048};
+    r->product_gflops.clear();
+    for (int const m : r->sides)
+      for (int const n : r->sides)
+        for (int const k : r->sides) {
+          double const mean = 3 / (1. / m + 1. / n + 1. / k);
+          r->product_gflops.push_back(peak * mean / (mean + 36));
+        }
+    r->terms = {{64, 60, 60, 60, 60}, {1024, 50, 50, 50, 40}};
   }
   return p;
 }
@@ -42,13 +36,10 @@ inline machine_profile server() {
   p.cpu = "server";
   p.l2_bytes = 2 << 20;
   p.l3_bytes = 256 << 20;
-  p.pass_gbytes_l3 = 30;
-  p.pass_gbytes = p.update_gbytes = 25;
-  for (rate_table* r : {&p.f64, &p.f32}) {
-    r->product_gflops *= 1.42;
-    r->fringe_gflops *= 1.42;
-    for (auto& l : r->leaves) l.classical_gflops *= 1.42, l.ab_gflops *= 1.42, l.abc_gflops *= 1.42;
-  }
+  p.passes = {{1e6, 60, 120}, {8e6, 30, 60}, {5e8, 25, 50}};
+  p.update_gbytes = 25;
+  for (rate_table* r : {&p.f64, &p.f32})
+    for (double& rate : r->product_gflops) rate *= 1.42;
   return p;
 }
 

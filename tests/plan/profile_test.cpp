@@ -80,12 +80,15 @@ TEST_CASE("a profile comes back as it was saved") {
   CHECK(loaded->memory_bytes == saved.memory_bytes);
   CHECK(loaded->l2_bytes == saved.l2_bytes);
   CHECK(loaded->l3_bytes == saved.l3_bytes);
-  CHECK(loaded->pass_gbytes_l3 == saved.pass_gbytes_l3);
+  REQUIRE(loaded->passes.size() == saved.passes.size());
+  CHECK(loaded->passes[1].bytes == saved.passes[1].bytes);
+  CHECK(loaded->passes[1].gbytes_all == saved.passes[1].gbytes_all);
   CHECK(loaded->task_seconds == saved.task_seconds);
-  CHECK(loaded->f32.fringe_gflops == saved.f32.fringe_gflops);
-  REQUIRE(loaded->f64.leaves.size() == saved.f64.leaves.size());
-  CHECK(loaded->f64.leaves[2].size == saved.f64.leaves[2].size);
-  CHECK(loaded->f64.leaves[2].abc_gflops == saved.f64.leaves[2].abc_gflops);
+  CHECK(loaded->f32.sides == saved.f32.sides);
+  CHECK(loaded->f32.product_gflops == saved.f32.product_gflops);
+  REQUIRE(loaded->f64.terms.size() == saved.f64.terms.size());
+  CHECK(loaded->f64.terms[1].size == saved.f64.terms[1].size);
+  CHECK(loaded->f64.terms[1].abc_gbytes == saved.f64.terms[1].abc_gbytes);
 }
 
 TEST_CASE("there is no profile where there is no file") { CHECK_FALSE(load_profile("/nonexistent/profile.json")); }
@@ -101,8 +104,8 @@ TEST_CASE("a malformed profile is refused with the name of the field") {
   bad.erase("l2_bytes");
   CHECK_THAT(failure_after(path, bad), Contains("l2_bytes") && Contains("missing"));
   bad = good;
-  bad["pass_gbytes"] = -3;
-  CHECK_THAT(failure_after(path, bad), Contains("pass_gbytes") && Contains("-3"));
+  bad["update_gbytes"] = -3;
+  CHECK_THAT(failure_after(path, bad), Contains("update_gbytes") && Contains("-3"));
   bad = good;
   bad["cores"] = 1.5;
   CHECK_THAT(failure_after(path, bad), Contains("cores") && Contains("integer"));
@@ -110,11 +113,20 @@ TEST_CASE("a malformed profile is refused with the name of the field") {
   bad["cpu"] = 7;
   CHECK_THAT(failure_after(path, bad), Contains("cpu") && Contains("string"));
   bad = good;
-  bad["f32"]["leaves"][3]["size"] = 1;
-  CHECK_THAT(failure_after(path, bad), Contains("f32.leaves[3].size"));
+  bad["f32"]["sides"][3] = 1;
+  CHECK_THAT(failure_after(path, bad), Contains("f32.sides[3]") && Contains("above"));
   bad = good;
-  bad["f64"]["leaves"] = json::array();
-  CHECK_THAT(failure_after(path, bad), Contains("f64.leaves"));
+  bad["f64"]["product_gflops"].erase(0);
+  CHECK_THAT(failure_after(path, bad), Contains("f64.product_gflops") && Contains("512 numbers"));
+  bad = good;
+  bad["f64"]["product_gflops"][7] = 0;
+  CHECK_THAT(failure_after(path, bad), Contains("f64.product_gflops[7]"));
+  bad = good;
+  bad["f64"]["terms"] = json::array();
+  CHECK_THAT(failure_after(path, bad), Contains("f64.terms"));
+  bad = good;
+  bad["passes"][1]["bytes"] = 1;
+  CHECK_THAT(failure_after(path, bad), Contains("passes[1]") && Contains("above"));
   bad = good;
   bad["f64"] = "fast";
   CHECK_THAT(failure_after(path, bad), Contains("f64"));
@@ -162,5 +174,6 @@ TEST_CASE("the default profile knows the machine it is on") {
   CHECK(p.memory_bytes > 0);
   CHECK(p.l2_bytes > 0);
   CHECK_FALSE(p.measured);
-  CHECK_FALSE(p.f64.leaves.empty());
+  CHECK(p.f64.large_product_gflops() > 0);
+  CHECK(p.memory_gbytes() > 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The planner may not build a graph; what it predicts must still be what the graph then takes.
+// The planner builds no graph; what it predicts must still be what the graph then takes and costs.
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "src/algorithm/algorithm.hpp"
 #include "src/plan/planner.hpp"
@@ -11,42 +12,75 @@ using namespace heptad;
 
 namespace {
 
-plan with(std::vector<std::pair<char const*, level_kind>> const& levels, problem const& shape, int workers) {
+using choices = std::vector<std::pair<char const*, level_kind>>;
+
+constexpr auto T = level_kind::task, E = level_kind::explicit_passes, F = level_kind::fused;
+
+choices const plans[] = {
+    {{"winograd", E}},
+    {{"winograd", E}, {"winograd", E}, {"strassen", F}},
+    {{"winograd", T}},
+    {{"winograd", T}, {"winograd", T}},
+    {{"winograd", T}, {"winograd", T}, {"winograd", T}, {"strassen", F}},
+    {{"winograd", T}, {"winograd", T}, {"winograd", E}, {"strassen", F}},
+    {{"strassen", T}, {"strassen", E}},
+    {{"huang323", T}, {"winograd", E}},
+    {{"huang233", E}, {"huang332", E}, {"huang323", F}},
+    {{"strassen", F}, {"huang323", F}},
+    {{"huang332", F}},
+};
+
+plan with(choices const& levels, problem const& shape, int workers) {
   plan p;
   p.shape = shape;
   p.workers = workers;
-  p.product_buffer = false;
   for (auto const& [name, kind] : levels) p.levels.push_back({name, kind, find_algorithm(name)});
   return p;
 }
 
-}  // namespace
-
-TEST_CASE("the predicted workspace covers the graph's, and not by much") {
-  auto const T = level_kind::task, E = level_kind::explicit_passes, F = level_kind::fused;
-  std::vector<std::vector<std::pair<char const*, level_kind>>> const plans{
-      {{"winograd", E}},
-      {{"winograd", E}, {"winograd", E}, {"strassen", F}},
-      {{"winograd", T}},
-      {{"winograd", T}, {"winograd", T}},
-      {{"winograd", T}, {"winograd", T}, {"winograd", T}, {"strassen", F}},
-      {{"winograd", T}, {"winograd", T}, {"winograd", E}, {"strassen", F}},
-      {{"strassen", T}, {"strassen", E}},
-      {{"huang323", T}, {"winograd", E}},
-  };
-  for (auto const& levels : plans)
-    for (bool beta_zero : {true, false})
+/// Every plan above in every order, on shapes with and without fringes, in both layouts.
+template <typename Check>
+void for_each_plan(int workers, Check const& check) {
+  std::mt19937 random(3);
+  auto const below = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
+  for (choices const& levels : plans)
+    for (bool const beta_zero : {true, false})
       for (auto const& [slots, independent] : {std::pair{1, false}, {2, false}, {3, true}}) {
-        problem shape{1536, 1536, 1536};
+        problem shape{432 * (1 + below(3)), 432 * (1 + below(3)), 432 * (1 + below(3))};
+        if (below(2) == 0) shape.m += below(7), shape.n += below(7), shape.k += below(7);
         shape.beta_zero = beta_zero;
-        plan p = with(levels, shape, 2);
+        shape.a_row_major = below(2) == 0;
+        shape.b_row_major = below(2) == 0;
+        plan p = with(levels, shape, workers);
+        p.type = below(2) == 0 ? element_type::f32 : element_type::f64;
+        p.product_buffer = below(2) == 0;
         p.slots = slots;
         p.independent = independent;
         complete_plan(p, test::zen4());
-        graph const g = build_gemm_graph(p, test::zen4());
-        double const without_packing = static_cast<double>(workspace_bytes(g, p.workers, 0));
-        CAPTURE(levels.size(), levels.front().first, beta_zero, slots, independent, p.workspace, without_packing);
-        CHECK(static_cast<double>(p.workspace) >= without_packing);
-        CHECK(static_cast<double>(p.workspace) <= 1.6 * without_packing + 40e6);
+        CAPTURE(levels.size(), levels.front().first, shape.m, shape.n, shape.k, beta_zero, slots, independent);
+        check(p);
       }
+}
+
+}  // namespace
+
+TEST_CASE("the predicted buffers are those of the graph, to the byte") {
+  for (int const workers : {1, 2, 3})
+    for_each_plan(workers, [&](plan const& p) {
+      estimate const e = predict(p.type, p.shape, p.workers, test::zen4(), outline_of(p));
+      graph const g = build_gemm_graph(p, test::zen4());
+      CHECK(e.buffers == static_cast<double>(workspace_bytes(g, workers, 0)));
+      CHECK(p.workspace == static_cast<std::size_t>(e.buffers + e.packing));
+    });
+}
+
+TEST_CASE("on one worker the predicted time is the sum of the costs of the graph's tasks") {
+  machine_profile machine = test::server();
+  machine.task_seconds = 0;
+  for_each_plan(1, [&](plan const& p) {
+    graph const g = build_gemm_graph(p, machine);
+    double seconds = 0;
+    for (task const& t : g.tasks) seconds += t.cost.seconds;
+    CHECK(predict(p.type, p.shape, 1, machine, outline_of(p)).seconds == Approx(seconds).epsilon(1e-9));
+  });
 }

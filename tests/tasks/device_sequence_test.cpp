@@ -6,8 +6,8 @@
 #include <set>
 
 #include "src/algorithm/algorithm.hpp"
+#include "src/plan/level_schedule.hpp"
 #include "tasks/graph.hpp"
-#include "tasks/level_schedule.hpp"
 #include "tests/tasks/interpreter.hpp"
 
 using namespace heptad;

@@ -76,6 +76,16 @@ TEST_CASE("every algorithm gives the product as a task, explicit or fused level"
         }
 }
 
+TEST_CASE("the larger algorithms give the product as a task, explicit or fused level") {
+  for (auto const& x : known())
+    for (auto kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
+      if (x->rank() <= 15) continue;
+      bool const beta_zero = x->m != x->n;  // both, over the orders of the sides
+      check_product(make_plan(std::vector<level_choice>{{x->name, kind}}, x->m + 1, 2 * x->n, x->k, beta_zero), 6, 0);
+      check_product(make_plan(std::vector<level_choice>{{x->name, kind}}, x->m, x->n + 1, 2 * x->k, !beta_zero), 6, 0);
+    }
+}
+
 TEST_CASE("levels of every kind compose") {
   for (char const* algorithm : {"winograd", "strassen"})
     for (char const* kinds : {"TT", "TE", "TF", "EE", "EF", "FF", "TTE", "TTF", "TEF", "TEE", "EEF", "TFF", "TTT"})

@@ -254,6 +254,20 @@ TEST_CASE("algorithms of the user's are used by path, and by name from HEPTAD_AL
   CHECK(refused.err.find("mine/wrong.txt: algorithm mine323: the Brent equation") != std::string::npos);
 }
 
+TEST_CASE("explain writes the predicted run as a trace of all tasks") {
+  folder const here;
+  auto const json = json_of(heptad_run(here, "explain gemm -m 2048 -n 2048 -k 2048 --threads 2 --trace t.json --json"));
+  auto const trace = nlohmann::json::parse(read_text(here / "t.json"));
+  std::size_t tasks = 0;
+  for (auto const& event : trace) tasks += event["ph"] == "X";
+  CHECK(tasks == json["plan"]["tasks"].get<std::size_t>());
+  for (auto const& declined : json["plan"]["candidates"]) {
+    CHECK(declined["workspace"].get<double>() > 0);
+    CHECK(declined["bound"].get<double>() > 0);
+    CHECK_FALSE(declined["verdict"].get<std::string>().empty());
+  }
+}
+
 TEST_CASE("info lists kernel sets and algorithms") {
   folder const here;
   auto const json = json_of(heptad_run(here, "info --json"));

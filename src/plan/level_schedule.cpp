@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tasks/level_schedule.hpp"
+#include "src/plan/level_schedule.hpp"
 
 #include <algorithm>
 #include <optional>

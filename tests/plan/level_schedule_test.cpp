@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order of one level: for Winograd's algorithm by name, for the others by what must hold.
-#include "tasks/level_schedule.hpp"
+#include "src/plan/level_schedule.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "src/algorithm/algorithm.hpp"
-#include "tasks/steps.hpp"
 
 namespace heptad {
+
+/// How a destination is updated. `scaled`: C = beta C + …, with the caller's beta.
+enum class update { overwrite, accumulate, scaled };
 
 /// What a block of a level is: a block of the node's own operand or of its C, or a buffer of the node.
 enum class role { operand, sum_of_A, sum_of_B, temporary, result };

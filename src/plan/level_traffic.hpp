@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one level of an algorithm moves and holds, in blocks, counted from the very schedule that is run. Counted once
+// per algorithm, so that the planner can weigh many plans.
+#pragma once
+
+#include <array>
+
+#include "src/plan/level_schedule.hpp"
+
+namespace heptad {
+
+/// A task or explicit level whose node updates its C in one way. Counts are of blocks.
+struct level_passes {
+  int read_A = 0, sums_A = 0;  // of the pass over A: blocks read, sums written; no sums: there is no such pass
+  int read_B = 0, sums_B = 0;
+  int read_C = 0;                            // of the pass that updates C: products read
+  int overwritten_C = 0, accumulated_C = 0;  // … blocks of C written, and those that are read too
+  int touched_C = 0;                         // … distinct blocks
+  int temporaries = 0;                       // buffers for products
+  int overwriting = 0, accumulating = 0;     // products, by how they update what they are formed in
+};
+
+/// The order of a level: see schedule_options.
+struct level_order {
+  bool overwrite = false;  // C is only written; otherwise it is added to
+  bool independent = false;
+  bool reuse_A = false, reuse_B = false;
+};
+
+struct level_traffic {
+  int m = 1, k = 1, n = 1, rank = 1;
+  int terms_A = 1, terms_B = 1, terms_C = 1;     // nonzeros of U, V, W
+  int widest_A = 1, widest_B = 1, widest_C = 1;  // most of them in a column
+  int sums_A = 0, sums_B = 0;                    // products whose sum has more than one block
+  int shared = 0;                                // products that feed more than one block of C
+  int fed = 0, copies = 0;                       // blocks of C that shared products feed, and those that only one feeds
+  std::array<level_passes, 16> passes;
+
+  [[nodiscard]] level_passes const& in(level_order o) const noexcept {
+    return passes[8 * o.overwrite + 4 * o.independent + 2 * o.reuse_A + o.reuse_B];
+  }
+};
+
+/// All but the passes.
+level_traffic traffic_of(algorithm const& x);
+
+/// The passes of every order, from its schedule: takes longer.
+std::array<level_passes, 16> passes_of(algorithm const& x);
+
+/// Two fused levels as one: the coefficients of the Kronecker product multiply. Without passes.
+level_traffic fused_over(level_traffic const& outer, level_traffic const& inner);
+
+}  // namespace heptad

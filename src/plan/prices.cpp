@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measured tables, interpolated in the logarithm of the size: of the three sides for products, of the bytes for passes.
+#include "src/plan/prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heptad {
+namespace {
+
+constexpr double giga = 1e9;
+
+/// Where a value lies in an ascending table: between `below` and the next one, at `part` of the way.
+struct position {
+  std::size_t below = 0;
+  double part = 0;
+};
+
+template <typename Table, typename Size>
+position find(Table const& table, Size size, double x) {
+  position p;
+  std::size_t const last = table.size() - 1;
+  while (p.below < last && x >= static_cast<double>(size(table[p.below + 1]))) ++p.below;
+  auto const low = static_cast<double>(size(table[p.below]));
+  if (p.below == last || x <= low) return p;
+  p.part = std::log2(x / low) / std::log2(static_cast<double>(size(table[p.below + 1])) / low);
+  return p;
+}
+
+/// Flop/s of a classical product with sides within those of the table.
+double product_rate(rate_table const& rates, double m, double n, double k) {
+  auto const side = [](int s) { return s; };
+  position const at[] = {find(rates.sides, side, m), find(rates.sides, side, n), find(rates.sides, side, k)};
+  std::size_t const sides = rates.sides.size();
+  double rate = 0;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    std::size_t index = 0;
+    for (unsigned d = 0; d < 3; ++d) {
+      bool const next = (corner >> d & 1) != 0;
+      weight *= next ? at[d].part : 1 - at[d].part;
+      index = index * sides + at[d].below + (next ? 1 : 0);
+    }
+    if (weight > 0) rate += weight * rates.product_gflops[index];
+  }
+  return rate * giga;
+}
+
+}  // namespace
+
+double prices::products(double m, double n, double k, double count, product_terms total, bool product_buffer) const {
+  if (m <= 0 || n <= 0 || k <= 0) return 0;
+  // A side below the least one costs as much as that: registers are filled or not.
+  double const least = rates_.sides.front();
+  double const flops = 2 * std::max(m, least) * std::max(n, least) * std::max(k, least);
+  double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
+  double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
+  bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
+  double const one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
+  if (total.a <= count && total.b <= count && total.c <= count) return count * one;
+  position const at = find(
+      rates_.terms, [](auto const& t) { return t.size; }, std::cbrt(m * n * k));
+  auto const rate = [&](double rate_table::term_rates::*what) {
+    double const below = rates_.terms[at.below].*what;
+    return at.part > 0 ? below + at.part * (rates_.terms[at.below + 1].*what - below) : below;
+  };
+  double const more =
+      (total.a - count) * A / rate(&rate_table::term_rates::a_gbytes) +
+      (total.b - count) * B / rate(&rate_table::term_rates::b_gbytes) +
+      2 * (total.c - count) * C /
+          rate(product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes);
+  return count * one + more / giga;
+}
+
+double prices::pass(double traffic, double footprint) const {
+  auto const& table = machine_.passes;
+  position const at = find(
+      table, [](auto const& p) { return p.bytes; }, footprint);
+  double const below = table[at.below].gbytes;
+  double const rate = at.part > 0 ? below + at.part * (table[at.below + 1].gbytes - below) : below;
+  return traffic / (rate * giga);
+}
+
+double prices::shared_pass(double traffic, double footprint, int workers) const {
+  double const alone = pass(traffic, footprint) / workers;
+  auto const& table = machine_.passes;
+  position const at = find(
+      table, [](auto const& p) { return p.bytes; }, footprint / workers);
+  double const below = table[at.below].gbytes_all;
+  double const all = at.part > 0 ? below + at.part * (table[at.below + 1].gbytes_all - below) : below;
+  return std::max(alone, traffic / (all * giga));
+}
+
+}  // namespace heptad

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a pass and a product cost on one worker, from the rates of the profile. The planner's formulas and the costs of
+// the graph's tasks both come from here.
+#pragma once
+
+#include <heptad/heptad.hpp>
+
+#include "src/plan/profile.hpp"
+
+namespace heptad {
+
+constexpr int bytes_of(element_type type) noexcept { return type == element_type::f64 ? 8 : 4; }
+
+/// Blocks in the sums of a product, and blocks that it updates.
+struct product_terms {
+  double a = 1, b = 1, c = 1;
+};
+
+class prices {
+public:
+  prices(element_type type, machine_profile const& machine)
+      : machine_(machine), rates_(type == element_type::f64 ? machine.f64 : machine.f32), bytes_(bytes_of(type)) {}
+
+  /// Seconds of `count` products m×k times k×n with so many terms in all; product_buffer: AB, otherwise ABC.
+  [[nodiscard]] double products(double m, double n, double k, double count, product_terms total,
+                                bool product_buffer) const;
+  [[nodiscard]] double product(double m, double n, double k) const { return products(m, n, k, 1, {}, false); }
+
+  /// Seconds of a pass that moves `traffic` bytes (read and written) among blocks of `footprint` bytes, on one worker.
+  [[nodiscard]] double pass(double traffic, double footprint) const;
+  /// The same, shared by so many workers that do nothing else.
+  [[nodiscard]] double shared_pass(double traffic, double footprint, int workers) const;
+
+  [[nodiscard]] double element_bytes() const noexcept { return bytes_; }
+
+private:
+  machine_profile const& machine_;
+  rate_table const& rates_;
+  double const bytes_;
+};
+
+}  // namespace heptad

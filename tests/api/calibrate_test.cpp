@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A calibration by clocks that count their readings: it must make the same complete profile every time.
+#include "src/api/calibrate.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include <heptad/heptad.hpp>
+
+using namespace heptad;
+
+namespace {
+
+/// Every reading of a clock is a millisecond after the one before.
+calibration_settings quick() {
+  calibration_settings s;
+  s.sides = {8, 40};
+  s.term_sizes = {32, 64};
+  s.largest_pass = 8e6;
+  auto const ticks = std::make_shared<std::atomic<int>>(0);
+  s.clocks.thread = s.clocks.wall = [ticks] { return 1e-3 * ++*ticks; };
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("calibration fills every table, says how far it is, and ends at one") {
+  calibration_settings s = quick();
+  std::vector<double> fractions;
+  std::vector<std::string> words;
+  s.progress = [&](double fraction, std::string const& what) {
+    fractions.push_back(fraction);
+    words.push_back(what);
+  };
+  machine_profile const p = calibrate(s);
+  CHECK(p.measured);
+  for (rate_table const* r : {&p.f64, &p.f32}) {
+    CHECK(r->sides == s.sides);
+    REQUIRE(r->product_gflops.size() == 8);
+    REQUIRE(r->terms.size() == 2);
+    // One reading before a run and one after it: a run takes a millisecond, whatever it does.
+    CHECK(r->product_gflops.front() == Approx(2e-9 * 8 * 8 * 8 / 1e-3));
+    CHECK(r->product_gflops.back() == Approx(2e-9 * 40 * 40 * 40 / 1e-3));
+    CHECK(r->terms[1].size == 64);
+  }
+  REQUIRE(p.passes.size() >= 2);
+  for (std::size_t i = 1; i < p.passes.size(); ++i) CHECK(p.passes[i].bytes > p.passes[i - 1].bytes);
+  CHECK(std::is_sorted(fractions.begin(), fractions.end()));
+  CHECK(fractions.front() == 0);
+  CHECK(fractions.back() == 1);
+  CHECK(fractions.size() >= 2 * (2 + 2) + p.passes.size());
+  CHECK(words.front() != words[1]);
+}
+
+TEST_CASE("calibration with a kernel set that there is not is refused") {
+  calibration_settings s = quick();
+  s.kernel = "abacus";
+  CHECK_THROWS_WITH(calibrate(s), Catch::Contains("abacus"));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The search against trying everything.
+#include "src/plan/search_space.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/plan/machines.hpp"
+
+using namespace heptad;
+
+namespace {
+
+problem shape_of(std::int64_t m, std::int64_t n, std::int64_t k, bool beta_zero) {
+  problem p{m, n, k};
+  p.beta_zero = beta_zero;
+  return p;
+}
+
+/// Every list of at most `most` levels of which at most one does not halve, in every variant and order.
+class everything {
+public:
+  everything(palette const& from, problem const& shape, int workers, machine_profile const& machine, int most)
+      : from_(from), shape_(shape), workers_(workers), machine_(machine), most_(most) {
+    extend({});
+  }
+
+  double least_seconds = 1e300;
+  std::size_t tried = 0;
+
+private:
+  void extend(std::vector<outline_level> const& levels) {
+    if (!levels.empty()) weigh(levels);
+    if (static_cast<int>(levels.size()) == most_) return;
+    for (level_kind const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
+      if (!levels.empty() && kind < levels.back().kind) continue;
+      if (kind == level_kind::task && workers_ == 1) continue;
+      if (std::ranges::count(levels, level_kind::fused, &outline_level::kind) == 2) continue;
+      for (auto const& shape : from_.shapes)
+        for (known_algorithm const* x : kind == level_kind::fused ? shape->fused() : shape->passes()) {
+          auto longer = levels;
+          longer.push_back({x, kind});
+          auto const other = std::ranges::count_if(
+              longer, [](outline_level const& l) { return l.traffic().m * l.traffic().k * l.traffic().n != 8; });
+          if (other <= 1 && fits(longer)) extend(longer);
+        }
+    }
+  }
+
+  [[nodiscard]] bool fits(std::vector<outline_level> const& levels) const {
+    double m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
+    for (outline_level const& l : levels) m /= l.traffic().m, n /= l.traffic().n, k /= l.traffic().k;
+    return std::min({m, n, k}) >= 64;
+  }
+
+  void weigh(std::vector<outline_level> const& levels) {
+    for (bool const buffer : {true, false})
+      for (auto const& [slots, independent] : {std::pair{1, false}, {2, false}, {3, false}, {3, true}}) {
+        outline o;
+        o.levels = levels;
+        o.product_buffer = buffer;
+        o.slots = slots;
+        o.independent = independent;
+        if (levels.front().kind != level_kind::task) o.strips = workers_;
+        ++tried;
+        least_seconds = std::min(least_seconds, predict(element_type::f64, shape_, workers_, machine_, o).seconds);
+      }
+  }
+
+  palette const& from_;
+  problem const& shape_;
+  int const workers_;
+  machine_profile const& machine_;
+  int const most_;
+};
+
+/// Few enough algorithms to try everything.
+palette five_algorithms() {
+  return palette(std::vector<std::string>{"winograd", "strassen", "huang323", "huang233", "huang332"});
+}
+
+}  // namespace
+
+TEST_CASE("the search finds plans as cheap as trying everything does, within one and a half percent") {
+  palette const from = five_algorithms();
+  for (machine_profile const& machine : {test::zen4(), test::server()})
+    for (int const workers : {1, 2})
+      for (problem const& shape :
+           {shape_of(1024, 1024, 1024, true), shape_of(3072, 3072, 1024, false), shape_of(1536, 1024, 1536, true),
+            shape_of(4096, 4096, 4096, false), shape_of(2300, 1717, 999, true), shape_of(600, 5000, 700, true)}) {
+        everything const all(from, shape, workers, machine, 4);
+        search_limits limits;
+        limits.most_levels = 4;
+        double least = 1e300;
+        for (outline const& o : search(from, element_type::f64, shape, workers, machine, limits, 24).outlines)
+          least = std::min(least, predict(element_type::f64, shape, workers, machine, o).seconds);
+        CAPTURE(machine.cpu, workers, shape.m, shape.n, shape.k, all.tried);
+        CHECK(least <= 1.015 * all.least_seconds);
+      }
+}
+
+TEST_CASE("all known algorithms are searched, but those that another one of their shape beats") {
+  palette const all("auto");
+  auto const has = [](std::vector<known_algorithm const*> const& list, char const* name) {
+    return std::ranges::any_of(list, [&](known_algorithm const* x) { return x->coefficients->name == name; });
+  };
+  for (algorithm_header const& x : known_algorithms()) {
+    auto const shape = std::ranges::find_if(all.shapes, [&](auto const& group) {
+      return group->blocks().m == x.m && group->blocks().k == x.k && group->blocks().n == x.n;
+    });
+    CAPTURE(x.name);
+    CHECK((shape != all.shapes.end()) == (x.rank < x.m * x.k * x.n));
+    if (shape != all.shapes.end()) CHECK((*shape)->blocks().rank <= x.rank);
+  }
+  auto const halves = std::ranges::find_if(all.shapes, [](auto const& group) { return group->halves(); });
+  REQUIRE(halves != all.shapes.end());
+  CHECK(has((*halves)->passes(), "winograd"));  // fewer sums
+  CHECK(has((*halves)->fused(), "strassen"));   // fewer terms
+  CHECK_FALSE(has((*halves)->fused(), "winograd"));
+  CHECK(palette("classical").shapes.empty());
+  CHECK(palette("strassen").shapes.size() == 1);
+  CHECK(palette("auto", true).shapes.size() == 1);
+}
+
+TEST_CASE("a search keeps to its limits") {
+  palette const all("auto");
+  machine_profile const machine = test::zen4();
+  problem const shape = shape_of(4096, 4096, 4096, true);
+  search_limits limits;
+  limits.growth = 5;
+  for (outline const& o : search(all, element_type::f64, shape, 2, machine, limits, 24).outlines) {
+    double growth = 1;
+    for (outline_level const& l : o.levels) growth *= l.algorithm->accuracy.growth;
+    CHECK(growth <= 5);
+  }
+  limits = {};
+  limits.workspace = 0;
+  auto const fused = search(all, element_type::f64, shape, 2, machine, limits, 24).outlines;
+  CHECK_FALSE(fused.empty());
+  for (outline const& o : fused)
+    for (outline_level const& l : o.levels) CHECK(l.kind == level_kind::fused);
+  limits = {};
+  limits.least_levels = limits.most_levels = 3;
+  for (outline const& o : search(all, element_type::f64, shape, 1, machine, limits, 24).outlines)
+    CHECK(o.levels.size() == 3);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How good the planner is: over a grid of shapes, the chosen plan against others around it, all measured on the same
+// operands in turns, and the predicted times against the measured ones.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/bench/gemm_case.hpp"
+#include "tools/bench/measure.hpp"
+
+namespace heptad::bench {
+
+/// 200 cases: square, rank-k, panels, tall, odd and ratios of three; one thread and two, double and single.
+std::vector<gemm_case> planner_grid();
+
+struct quality_effort {
+  std::size_t plans = 24;      ///< measured for each case, the chosen one included
+  double plan_seconds = 0.1;   ///< for each plan, about
+  double total_seconds = 1e9;  ///< no case is begun after so long
+};
+
+/// One entry of "cases": the case and its plans, the chosen one first, each with its choices, its predicted seconds
+/// and the median of the measured ones.
+nlohmann::json measure_plans(gemm_case const& what, quality_effort const& how);
+
+/// The case of such an entry.
+gemm_case case_of(nlohmann::json const& entry);
+
+/// The recorded plans with the seconds that the present model and profile predict for them.
+void predict_again(nlohmann::json& record);
+
+/// Figures over all cases of a record: chosen over best, predicted over measured.
+nlohmann::json summarize(nlohmann::json const& record);
+
+}  // namespace heptad::bench
