@@ -142,8 +142,11 @@ private:
   filled_memory<std::byte> const scratch_;
 };
 
-// GB/s, read and written, of Winograd's four sums of A: eight blocks that together take `bytes` per worker.
-double pass_gbytes(calibration_clocks const& clocks, double bytes, int workers, oneapi::tbb::task_arena& arena) {
+// GB/s, read and written, of Winograd's four sums of A: eight blocks that together take `bytes` per worker. In a
+// product much else is read and written between two passes over the same blocks, so they are taken in turn from several
+// times as much memory, up to `most` bytes.
+double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, int workers,
+                   oneapi::tbb::task_arena& arena) {
   algorithm const& winograd = *find_algorithm("winograd");
   std::vector<int> sums;
   for (int r = 0; r < winograd.rank(); ++r) {
@@ -158,10 +161,13 @@ double pass_gbytes(calibration_clocks const& clocks, double bytes, int workers, 
   bool const streaming = bytes / double(inputs + outputs) >= double(streaming_bytes);
   constexpr std::int64_t rows = 512, ld = rows + 8;
   auto const cols = static_cast<std::int64_t>(bytes / sizeof(double) / double(inputs + outputs) / ld) + 1;
-  std::int64_t const block = ld * cols, per_worker = block * static_cast<std::int64_t>(inputs + outputs);
-  filled_memory<double> const memory(static_cast<double>(per_worker) * workers);
+  constexpr double turns = 32;
+  std::int64_t const block = ld * cols, set = block * static_cast<std::int64_t>(inputs + outputs);
+  auto const sets = static_cast<std::int64_t>(std::clamp(most / (bytes * workers), 1.0, turns));
+  filled_memory<double> const memory(static_cast<double>(set * sets) * workers);
+  std::vector<std::int64_t> next(static_cast<std::size_t>(workers));
   auto const pass = [&](int worker) {
-    double* const base = memory.data() + per_worker * worker;
+    double* const base = memory.data() + set * (sets * worker + next[static_cast<std::size_t>(worker)]++ % sets);
     std::vector<cpu::combine_input<double>> in;
     std::vector<cpu::combine_output<double>> out;
     for (std::size_t i = 0; i < inputs; ++i) in.push_back({base + block * std::int64_t(i), 1, ld});
@@ -322,8 +328,9 @@ machine_profile calibrate(calibration_settings const& settings) {
   p.passes.clear();
   for (double const bytes : pass_sizes) {
     progress.next(fmt::format("passes over {:.3g} MB", bytes / 1e6));
-    double const one = pass_gbytes(clocks, bytes, 1, all);
-    double const together = workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), workers, all);
+    double const one = pass_gbytes(clocks, bytes, large, 1, all);
+    double const together =
+        workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), large, workers, all);
     p.passes.push_back({bytes, one, std::max(one, together)});
   }
   progress.next("updates in memory");

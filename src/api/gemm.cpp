@@ -255,11 +255,12 @@ report multiply_refined(context::impl& state, crew const& workers, operands<T> c
                         scaling_kind scaling) {
   machine_profile const& machine = state.machine();
   auto const trial = state.refined.next(key, machine, [&] { return alternatives(state, key, 2, 1); });
-  workspace const memory = get_workspace(state, trial.how, key.workers, workers.scheduler, {.lanes = workers.lanes});
+  workspace memory = get_workspace(state, trial.how, key.workers, workers.scheduler, {.lanes = workers.lanes});
+  bool const complete = !memory.fell_back;
   auto const begin = steady::now();
-  report r = run_with_precautions(state, workers, x, scaling, memory);
+  report r = run_with_precautions(state, workers, x, scaling, std::move(memory));
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
-  bool const as_planned = !memory.fell_back && r.precaution.empty();
+  bool const as_planned = complete && r.precaution.empty();
   if (as_planned) state.refined.tell(key, machine, trial, seconds);
   if (r.precaution.empty()) r.plan.reason = trial.how.reason;  // which may be newer than the graph
   return r;

@@ -43,6 +43,7 @@ public:
     levels({static_cast<double>(result_.core_m), static_cast<double>(result_.core_n),
             static_cast<double>(result_.core_k)});
     fringes();
+    if (!o_.levels.empty()) scan();
     result_.seconds += result_.tasks * machine_.task_seconds / workers_;
     if (workers_ > 1 && result_.tasks > 1) result_.seconds += machine_.call_seconds;
     return result_;
@@ -238,6 +239,14 @@ private:
         result_.tasks += workers_;
       }
     result_.seconds += seconds / workers_;
+  }
+
+  // A and B are looked at before levels may run on them.
+  void scan() {
+    for (double const elements : {double(shape_.m) * double(shape_.k), double(shape_.k) * double(shape_.n)}) {
+      double const bytes = price_.element_bytes() * elements;
+      result_.seconds += workers_ == 1 ? price_.pass(bytes, bytes) : price_.shared_pass(bytes, bytes, workers_);
+    }
   }
 
   element_type const type_;

@@ -2,6 +2,7 @@
 #include "src/plan/level_schedule.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 namespace heptad {
@@ -125,9 +126,7 @@ private:
     if (in_place_) {
       add(before_sums_, shared_, false);
       add(before_update_, shared_, true);
-      add(after_update_, direct_, true);
-      add(after_update_, direct_, false);
-      std::ranges::sort(after_update_);
+      after_update_ = spread(direct_);
       return;
     }
     add(before_sums_, direct_, false);
@@ -135,7 +134,24 @@ private:
     if (early) add(before_sums_, shared_, false);
     add(before_update_, shared_, true);
     if (!early) add(before_update_, shared_, false);
-    add(before_update_, direct_, true);
+    add(before_update_, spread(direct_), true);
+  }
+
+  /// Direct products of one block of C exclude each other, so neighbours in the order are of different blocks: always
+  /// one of the block that has most left, but not of the same one twice in a row.
+  [[nodiscard]] std::vector<int> spread(std::vector<int> const& direct) const {
+    std::vector<std::deque<int>> left(x_.W.rows);
+    for (int r : direct) left[support(x_.W, r).front()].push_back(r);
+    std::vector<int> order;
+    std::deque<int>* last = nullptr;
+    while (order.size() < direct.size()) {
+      auto const waiting = [&](auto const& block) { return &block == last ? 0 : block.size(); };
+      auto most = std::ranges::max_element(left, {}, waiting);
+      if (waiting(*most) > 0) last = &*most;
+      order.push_back(last->front());
+      last->pop_front();
+    }
+    return order;
   }
 
   /// Fills home_ of the shared products.

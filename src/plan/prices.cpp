@@ -82,13 +82,7 @@ double prices::pass(double traffic, double footprint) const {
 }
 
 double prices::shared_pass(double traffic, double footprint, int workers) const {
-  double const alone = pass(traffic, footprint) / workers;
-  auto const& table = machine_.passes;
-  position const at = find(
-      table, [](auto const& p) { return p.bytes; }, footprint / workers);
-  double const below = table[at.below].gbytes_all;
-  double const all = at.part > 0 ? below + at.part * (table[at.below + 1].gbytes_all - below) : below;
-  return std::max(alone, traffic / (all * giga));
+  return std::max(pass(traffic, footprint) / workers, traffic / (machine_.memory_gbytes() * giga));
 }
 
 }  // namespace heptad

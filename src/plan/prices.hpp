@@ -28,7 +28,8 @@ public:
 
   /// Seconds of a pass that moves `traffic` bytes (read and written) among blocks of `footprint` bytes, on one worker.
   [[nodiscard]] double pass(double traffic, double footprint) const;
-  /// The same, shared by so many workers that do nothing else.
+  /// The same, shared by so many workers that do nothing else: they meet at the memory, as much else has been read and
+  /// written since the blocks were used last.
   [[nodiscard]] double shared_pass(double traffic, double footprint, int workers) const;
 
   [[nodiscard]] double element_bytes() const noexcept { return bytes_; }

@@ -6,6 +6,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tasks/scan_graph.hpp"
 #include "tests/plan/machines.hpp"
 
 using namespace heptad;
@@ -74,13 +75,13 @@ TEST_CASE("the predicted buffers are those of the graph, to the byte") {
     });
 }
 
-TEST_CASE("on one worker the predicted time is the sum of the costs of the graph's tasks") {
+TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks of the product and of its scan") {
   machine_profile machine = test::server();
   machine.task_seconds = 0;
   for_each_plan(1, [&](plan const& p) {
-    graph const g = build_gemm_graph(p, machine);
     double seconds = 0;
-    for (task const& t : g.tasks) seconds += t.cost.seconds;
+    for (graph const& g : {build_gemm_graph(p, machine), build_scan_graph(p, machine).work})
+      for (task const& t : g.tasks) seconds += t.cost.seconds;
     CHECK(predict(p.type, p.shape, 1, machine, outline_of(p)).seconds == Approx(seconds).epsilon(1e-9));
   });
 }
