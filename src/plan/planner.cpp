@@ -20,7 +20,8 @@ constexpr int most_forced_levels = 62;      // more than 64-bit sizes allow
 constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
 constexpr double default_max_error = options{}.max_error;
 constexpr double margin = 0.04;  // what FMM must be predicted to gain: levels take up to so much longer than predicted
-constexpr double near_tie = 0.018;  // among plans this close the most accurate one is taken
+constexpr double near_tie = 0.01;    // among plans this close the most accurate one is taken,
+constexpr double frugal_tie = 0.02;  // … and also of those that need at most a quarter of the workspace
 constexpr std::size_t candidates_told = 8;
 constexpr std::size_t lists_weighed = 24, lists_refused = 3;
 
@@ -183,9 +184,14 @@ private:
   }
 
   [[nodiscard]] considered const* cheapest() const {
-    double least = std::numeric_limits<double>::infinity();
+    auto const possible = [](considered const& c) { return c.allowed == verdict::possible; };
+    considered const* fastest = nullptr;
     for (considered const& c : considered_)
-      if (c.allowed == verdict::possible) least = std::min(least, c.cost.seconds);
+      if (possible(c) && (fastest == nullptr || c.seconds() < fastest->seconds())) fastest = &c;
+    auto const close = [&](considered const& c) {
+      double const tie = 4 * c.cost.workspace() <= fastest->cost.workspace() ? frugal_tie : near_tie;
+      return c.seconds() <= (1 + tie) * fastest->seconds();
+    };
     considered const* best = nullptr;
     // Then the one with the fewest task levels: a serial level spares workspace, and tasks that are not needed.
     auto const rank = [](considered const* c) {
@@ -194,9 +200,7 @@ private:
       return std::tuple(c->growth, tasks, c->cost.seconds, c->cost.workspace());
     };
     for (considered const& c : considered_)
-      if (c.allowed == verdict::possible && c.cost.seconds <= (1 + near_tie) * least &&
-          (best == nullptr || rank(&c) < rank(best)))
-        best = &c;
+      if (possible(c) && close(c) && (best == nullptr || rank(&c) < rank(best))) best = &c;
     return best;
   }
 
