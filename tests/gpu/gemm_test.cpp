@@ -5,6 +5,7 @@
 
 #include <heptad/cuda.h>
 
+#include "schedulers/cuda/stream_executor.hpp"
 #include "src/plan/device_planner.hpp"
 #include "tests/gpu/allocations.hpp"
 #include "tests/gpu/device.hpp"
@@ -115,6 +116,19 @@ TEST_CASE("stages of every kind give the product on the device") {
     check_stages<double>(stages, 200);
     check_stages<float>(stages, 200);
   }
+}
+
+TEST_CASE("a batch is one call, passes have kernels of their own, and products in turn are calls of their own") {
+  shape const s{256, 256, 256};
+  auto const count = [&](std::vector<cuda::stage> stages) {
+    return cuda::stream_executor(plan_of<double>(s, true, std::move(stages))).count();
+  };
+  auto const two = count({cuda::make_stage("winograd", 2, true)});
+  CHECK((two.product_calls == 1 && two.products == 49 && two.passes == 3 && two.general_passes == 0));
+  auto const nested = count({cuda::make_stage("winograd", 1, false), cuda::make_stage("winograd", 3, true)});
+  CHECK((nested.product_calls == 7 && nested.products == 7 * 343 && nested.passes == 3 + 7 * 3));
+  auto const in_turn = count({cuda::make_stage("winograd", 2, false)});
+  CHECK((in_turn.product_calls == 49 && in_turn.products == 49 && in_turn.passes == 3));
 }
 
 TEST_CASE("planned products are right in every layout") {
