@@ -109,4 +109,46 @@ template <typename T>
 HEPTAD_API void gemm(cudaStream_t stream, cublasHandle_t handle, T alpha, matrix_view<T const> A,
                      matrix_view<T const> B, T beta, matrix_view<T> C, options const& wishes = {});
 
+/// For products of matrices in host memory.
+struct host_options {
+  options device;  ///< of the products of blocks on the device; their workspace counts as device memory too
+  std::optional<std::size_t> max_device_memory{};   ///< bytes; absent: nine tenths of what is free
+  std::size_t ring_bytes = std::size_t{256} << 20;  ///< pinned host memory through which pageable operands travel
+  int copy_threads = 1;  ///< threads that copy pageable operands to and from it; the caller's is one of them
+
+  friend bool operator==(host_options const&, host_options const&) = default;
+};
+
+/// What a product of matrices in host memory did.
+struct host_report {
+  cuda::plan plan;  ///< of a full block on the device; no stages and m = 0 when C was only scaled
+  std::int64_t block_m = 0, block_n = 0, block_k = 0;
+  std::size_t products = 0;   ///< of blocks
+  bool resident = false;      ///< every block of A and B was sent once; otherwise they did not all fit (out of core)
+  bool staged = false;        ///< an operand was pageable: it travelled through pinned memory
+  std::size_t bytes_in = 0;   ///< sent to the device
+  std::size_t bytes_out = 0;  ///< and back
+  std::size_t device_bytes = 0, pinned_bytes = 0;  ///< held meanwhile
+  double seconds = 0;                              ///< wall clock of the whole call
+  double gflops = 0;                               ///< effective: 2mnk / seconds / 1e9
+  double predicted_seconds = 0;
+  double in_seconds = 0, product_seconds = 0, out_seconds = 0;  ///< that each was under way, on the device's clock
+  double overlap = 0;  ///< share of the time of transfers in which products ran too
+  std::string reason;  ///< one sentence: why these blocks
+};
+
+/// C := alpha A B + beta C on matrices in host memory, each with a contiguous dimension; blocking. The current device
+/// computes blocks of C while others travel; the operands may be larger than its memory. Pinned operands
+/// (cudaHostAlloc, cudaHostRegister) are copied by the device itself. C must overlap neither A nor B; beta = 0: C is
+/// never read. Throws error: after status::invalid_argument and status::out_of_memory C is as it was.
+template <typename T>
+HEPTAD_API host_report gemm(T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C,
+                            host_options const& wishes = {});
+
+/// The report in words.
+HEPTAD_API std::string explain(host_report const& what);
+
+/// The pinned memory of the last products of host matrices is kept for the next; this gives it back.
+HEPTAD_API void release_pinned_memory();
+
 }  // namespace heptad::cuda

@@ -9,23 +9,13 @@
 #include <span>
 
 #include "codelets/cuda/product.hpp"
+#include "schedulers/cuda/check.hpp"
 
 namespace heptad::cuda {
 namespace {
 
 // Three composed levels of a ⟨2,2,2;7⟩ algorithm: the widest pass that stages may have.
 constexpr std::size_t most_operands = 343;
-
-void check(cudaError_t status, char const* what) {
-  if (status != cudaSuccess)
-    throw error(heptad::status::internal_error, fmt::format("{}: {} ({}); C may be partly updated", what,
-                                                            cudaGetErrorString(status), cudaGetErrorName(status)));
-}
-void check(cublasStatus_t status, char const* what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw error(heptad::status::internal_error,
-                fmt::format("{}: cuBLAS says {}; C may be partly updated", what, cublasGetStatusString(status)));
-}
 
 }  // namespace
 
@@ -76,26 +66,26 @@ struct stream_executor::frame {
                                {out.data(), step.targets.size()},
                                columns ? shape.rows : shape.cols,
                                columns ? shape.cols : shape.rows};
-    check(owner.programs_[static_cast<std::size_t>(step.program)].launch(stream, call), "combine");
+    check_running(owner.programs_[static_cast<std::size_t>(step.program)].launch(stream, call), "combine");
   }
 
   void products(cublasHandle_t handle, product_batch const& batch) const {
     product_step const& p = batch.first;
     block const &a = p.a.front().where, &b = p.b.front().where, &c = p.c.front().where;
     place const A = of(a), B = of(b), C = of(c);
-    check(product<T>(handle, owner.arithmetic_,
-                     {c.rows,
-                      c.cols,
-                      a.cols,
-                      {A.data, A.ld, A.order, batch.stride_a},
-                      {B.data, B.ld, B.order, batch.stride_b},
-                      C.data,
-                      C.ld,
-                      batch.stride_c,
-                      x.alpha * static_cast<T>(p.c.front().coefficient),
-                      beta_of(p.c.front().how),
-                      batch.count}),
-          "product");
+    check_running(product<T>(handle, owner.arithmetic_,
+                             {c.rows,
+                              c.cols,
+                              a.cols,
+                              {A.data, A.ld, A.order, batch.stride_a},
+                              {B.data, B.ld, B.order, batch.stride_b},
+                              C.data,
+                              C.ld,
+                              batch.stride_c,
+                              x.alpha * static_cast<T>(p.c.front().coefficient),
+                              beta_of(p.c.front().how),
+                              batch.count}),
+                  "product");
   }
 };
 
