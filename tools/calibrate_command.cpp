@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "src/api/calibrate.hpp"
+#include "src/plan/device_profile_file.hpp"
 #include "src/plan/profile.hpp"
 #include "tools/commands.hpp"
 
@@ -18,7 +20,7 @@ namespace {
 
 struct calibrate_arguments {
   std::string kernel = "auto";
-  std::string output;
+  std::string output, device = "cpu";
   bool json = false;
 };
 
@@ -41,7 +43,38 @@ void print(machine_profile const& x) {
   line("overhead", fmt::format("{:.2f} µs a task, {:.2f} µs a call", x.task_seconds * 1e6, x.call_seconds * 1e6));
 }
 
+void print(cuda::device_profile const& x) {
+  auto const line = [](char const* label, std::string const& value) { fmt::print("{:<12}{}\n", label, value); };
+  auto const best = [](cuda::product_rates const& rates) {
+    double most = 0;
+    for (auto const& cube : rates.cubes) most = std::max(most, cube.single);
+    return most;
+  };
+  line("device", fmt::format("{}, cuBLAS {}", x.name, x.cublas));
+  line("product", fmt::format("{:.1f} TFLOP/s f64, {:.1f} f32, {:.1f} TF32, {:.1f} BF16, at the best size", best(x.f64),
+                              best(x.f32), best(x.tf32), best(x.bf16)));
+  line("passes", fmt::format("{:.0f} GB/s and {:.1f} µs each; a call of cuBLAS {:.1f} µs", x.pass_gbytes,
+                             x.pass_seconds * 1e6, x.call_seconds * 1e6));
+  line("link", fmt::format("{:.1f} GB/s to the device, {:.1f} back; one thread copies {:.1f} GB/s to pinned memory",
+                           x.load_gbytes, x.store_gbytes, x.staged_gbytes));
+}
+
+void run_on_device(calibrate_arguments const& given) {
+#ifdef HEPTAD_WITH_CUDA
+  std::string const path = cuda::calibrate(given.output, show_progress);
+  if (given.json) {
+    fmt::print("{}\n", nlohmann::json{{"path", path}, {"devices", nlohmann::json::parse(std::ifstream(path))}}.dump(2));
+    return;
+  }
+  print(*cuda::load_device_profile(path, ""));
+  fmt::print("{:<12}{}\n", "saved", path);
+#else
+  throw error(status::invalid_argument, "--device cuda: this program was built without CUDA (-DHEPTAD_WITH_CUDA=ON)");
+#endif
+}
+
 void run(calibrate_arguments const& given) {
+  if (given.device == "cuda") return run_on_device(given);
   std::string const path = given.output.empty() ? profile_path() : given.output;
   calibration_settings how;
   how.progress = show_progress;
@@ -62,6 +95,9 @@ void add_calibrate_command(CLI::App& app) {
   auto const given = std::make_shared<calibrate_arguments>();
   auto* const command = app.add_subcommand("calibrate", "Measure this machine for the planner, about a minute");
   command->add_option("--kernel", given->kernel, "a kernel set from `heptad info`, or auto");
+  command->add_option("--device", given->device, "cpu, or cuda: the current CUDA device, some seconds")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   command->add_option("-o,--output", given->output, "the file for the profile, instead of the planner's own");
   command->add_flag("--json", given->json, "print JSON");
   command->callback([given] { run(*given); });

@@ -21,6 +21,7 @@
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
 #include "src/plan/device_planner.hpp"
+#include "src/plan/device_profile_file.hpp"
 #include "src/plan/plan_json.hpp"
 #include "tools/commands.hpp"
 #include "tools/settings.hpp"
@@ -67,6 +68,16 @@ void write_file(std::string const& path, std::string const& text) {
   if (!file) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
 }
 
+/// The device that `heptad calibrate --device cuda` measured last, else the table that Heptad comes with.
+cuda::device_profile known_device() {
+  auto profile = cuda::load_device_profile(cuda::device_profiles_path(), "");
+  std::string const stale = profile ? cuda::stale_reason(*profile, 0) : "";
+  if (profile && stale.empty()) return *profile;
+  auto device = cuda::default_device_profile();
+  if (!stale.empty()) device.remark = fmt::format("the profile of {} was {}", profile->name, stale);
+  return device;
+}
+
 /// The plan for a CUDA device with the rates that Heptad knows; no device is needed.
 void run_on_device(explain_arguments const& given, problem const& shape) {
   options const& wishes = given.common.wishes;
@@ -79,7 +90,7 @@ void run_on_device(explain_arguments const& given, problem const& shape) {
   on_device.algorithm = wishes.algorithm;
   if (given.arithmetic == "tf32") on_device.arithmetic = cuda::arithmetic::tf32;
   if (given.arithmetic == "bf16") on_device.arithmetic = cuda::arithmetic::bf16;
-  auto const device = cuda::default_device_profile();
+  auto const device = known_device();
   auto const type = given.type == 'd' ? element_type::f64 : element_type::f32;
   auto const how = cuda::choose_device_plan(type, shape, device.memory_bytes, device, on_device);
   if (given.common.json) fmt::print("{}\n", plan_to_json(how).dump(2));

@@ -137,7 +137,7 @@ private:
     shape.beta_zero = given_.beta == 0;
     cuda::options wishes;
     wishes.arithmetic = arithmetic_of(type_);
-    auto const& profile = cuda::profile_of(cuda::current_device());
+    auto const profile = cuda::profile_of(cuda::current_device());
     element_type const element = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
     cuda::plan const classical = [&] {
       auto none = wishes;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -150,5 +151,12 @@ HEPTAD_API std::string explain(host_report const& what);
 
 /// The pinned memory of the last products of host matrices is kept for the next; this gives it back.
 HEPTAD_API void release_pinned_memory();
+
+/// Measures the current device and its link to the host for the planner, some seconds, and keeps the result in
+/// cuda-devices.json beside the machine profile, or in `path`. It holds for this version of Heptad and of cuBLAS;
+/// calls plan with it from now on. `progress`: share of the work that is done, and what comes next. Returns the path.
+/// Throws error when there is no usable device, too little memory, or the file cannot be written.
+HEPTAD_API std::string calibrate(std::string const& path = {},
+                                 std::function<void(double, std::string const&)> const& progress = {});
 
 }  // namespace heptad::cuda

@@ -252,7 +252,8 @@ void complete_device_plan(plan& p, device_profile const& device) {
   p.classical_seconds = model.product({double(p.shape.m), double(p.shape.n), double(p.shape.k)}, false);
   if (p.stages.empty()) p.seconds = p.classical_seconds;
   p.workspace = static_cast<std::size_t>(held);
-  p.device = fmt::format("{} ({})", device.name, device.measured ? "measured" : "assumed rates");
+  p.device = fmt::format("{} ({}{}{})", device.name, device.measured ? "measured" : "assumed rates",
+                         device.remark.empty() ? "" : ": ", device.remark);
 }
 
 plan choose_device_plan(element_type type, problem const& shape, std::size_t free_memory, device_profile const& device,

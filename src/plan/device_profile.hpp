@@ -30,6 +30,8 @@ struct product_rates {
 
 struct device_profile {
   std::string name;              // as the driver says
+  std::string version;           // of Heptad and of this table's layout, when it was measured
+  int cublas = 130100;           // version, as cublasGetVersion says
   std::size_t memory_bytes = 0;  // of the device
   double pass_gbytes = 3600;     // combine over gigabytes, bytes read + written
   double pass_seconds = 4.5e-6;  // besides: launch, ramp and tail of one pass
@@ -39,6 +41,7 @@ struct device_profile {
   double staged_gbytes = 6;      // one thread that copies between pageable and pinned host memory
   product_rates f64, f32, tf32, bf16;
   bool measured = true;  // on the device of that name; otherwise scaled from one that was
+  std::string remark;    // why these rates and not others; "" when there is nothing to say
 
   [[nodiscard]] product_rates const& rates(element_type type, arithmetic how) const noexcept {
     if (type == element_type::f64) return f64;

@@ -6,7 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
+
+#include "src/plan/device_profile_file.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -42,6 +46,23 @@ device_profile assumed_profile(int device) {
   p.pass_gbytes = 0.75 * bus / 1e9;
   p.measured = false;
   return p;
+}
+
+/// Without a home there is no profile, which is no failure.
+std::optional<device_profile> measured_profile(std::string const& name) {
+  std::string path;
+  try {
+    path = device_profiles_path();
+  } catch (error const&) {
+    return std::nullopt;
+  }
+  return load_device_profile(path, name);
+}
+
+std::mutex profiles_mutex;
+std::map<int, device_profile>& known_profiles() {
+  static std::map<int, device_profile> known;
+  return known;
 }
 
 std::mutex handles_mutex;
@@ -81,13 +102,30 @@ int current_device() {
   return known = device;
 }
 
-device_profile const& profile_of(int device) {
-  static std::mutex mutex;
-  static std::map<int, device_profile> known;
-  std::lock_guard const lock(mutex);
-  auto const found = known.find(device);
-  if (found != known.end()) return found->second;
-  return known.emplace(device, assumed_profile(device)).first->second;
+device_profile profile_of(int device) {
+  std::lock_guard const lock(profiles_mutex);
+  auto const found = known_profiles().find(device);
+  if (found != known_profiles().end()) return found->second;
+  device_profile p = assumed_profile(device);
+  if (auto measured = measured_profile(p.name)) {
+    std::string const stale = stale_reason(*measured, cublas_version());
+    if (stale.empty()) p = std::move(*measured);
+    else p.remark = fmt::format("the profile was {}; run `heptad calibrate --device cuda`", stale);
+  }
+  return known_profiles().emplace(device, p).first->second;
+}
+
+void forget_profiles() {
+  std::lock_guard const lock(profiles_mutex);
+  known_profiles().clear();
+}
+
+int cublas_version() {
+  int major = 0, minor = 0, patch = 0;
+  cublasGetProperty(MAJOR_VERSION, &major);
+  cublasGetProperty(MINOR_VERSION, &minor);
+  cublasGetProperty(PATCH_LEVEL, &patch);
+  return 10000 * major + 100 * minor + patch;
 }
 
 std::size_t free_memory() {

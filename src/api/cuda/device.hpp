@@ -15,8 +15,15 @@ namespace heptad::cuda {
 /// built for (compute capability 7.5 or above), or no driver for this runtime.
 int current_device();
 
-/// Measured when there is a profile of a device of this name, else the assumed rates scaled to this one.
-device_profile const& profile_of(int device);
+/// Measured when there is a profile of a device of this name that is not stale, else the assumed rates scaled to this
+/// one. Read once. Throws error{invalid_argument} when the file of profiles is malformed.
+device_profile profile_of(int device);
+
+/// Profiles are read again, for plans that are made from now on.
+void forget_profiles();
+
+/// 10000 major + 100 minor + patch.
+int cublas_version();
 
 std::size_t free_memory();
 

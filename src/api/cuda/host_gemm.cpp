@@ -107,7 +107,7 @@ void scale(T beta, matrix_view<T> const& C) {
 /// With as much device memory as there is: what was free may be gone, so less is asked for until it is had.
 std::unique_ptr<transfer_executor> prepare(element_type type, problem const& shape, bool pinned, int device,
                                            host_options const& wishes) {
-  device_profile const& profile = profile_of(device);
+  device_profile const profile = profile_of(device);
   std::size_t const free = free_memory() / 10 * 9;
   transfer_means means{std::min(wishes.max_device_memory.value_or(free), free), pinned, wishes.copy_threads};
   for (;;) {

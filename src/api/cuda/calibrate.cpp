@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures what the planner knows of a device: cuBLAS at the sizes of leaves, single, batched and thin, passes of
+// combine, and the link. Medians of rounds timed by events on random data.
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <heptad/cuda.hpp>
+
+#include "codelets/cuda/combine.hpp"
+#include "codelets/cuda/product.hpp"
+#include "schedulers/cuda/pinned_ring.hpp"
+#include "src/algorithm/algorithm.hpp"
+#include "src/api/cuda/device.hpp"
+#include "src/plan/device_profile_file.hpp"
+#include "src/plan/level_schedule.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+using progress_function = std::function<void(double, std::string const&)>;
+
+void check(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw error(heptad::status::internal_error, fmt::format("cuBLAS says {}", cublasGetStatusString(status)));
+}
+
+class device_memory {
+public:
+  explicit device_memory(std::size_t bytes) : bytes_(bytes) { cuda::check(cudaMalloc(&data_, bytes), "calibration"); }
+  ~device_memory() { cudaFree(data_); }
+  device_memory(device_memory const&) = delete;
+  device_memory& operator=(device_memory const&) = delete;
+  template <typename T>
+  [[nodiscard]] T* at(std::size_t offset_bytes) const {
+    return reinterpret_cast<T*>(static_cast<char*>(data_) + offset_bytes);
+  }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// A stream, a handle and as much memory as the measurements take.
+class rig {
+public:
+  rig(int device, std::size_t bytes) : memory_(bytes), handle_(device, nullptr) {
+    cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
+    cuda::check(cudaEventCreate(&begin_), "an event");
+    cuda::check(cudaEventCreate(&end_), "an event");
+    check(cublasSetStream(handle_.get(), stream_));
+  }
+  ~rig() {
+    cudaStreamSynchronize(stream_);
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+    cudaStreamDestroy(stream_);
+  }
+  rig(rig const&) = delete;
+  rig& operator=(rig const&) = delete;
+
+  [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+  [[nodiscard]] device_memory const& memory() const noexcept { return memory_; }
+
+  /// Seconds of one `work`: the median of five rounds after one that is not counted; short work several times a round.
+  double seconds(std::function<void()> const& work) const {
+    double const once = round(work, 1);
+    int const times = std::clamp(static_cast<int>(1e-3 / std::max(once, 1e-7)), 1, 200);
+    std::array<double, 5> rounds{};
+    for (double& r : rounds) r = round(work, times);
+    std::ranges::sort(rounds);
+    return rounds[rounds.size() / 2];
+  }
+
+  /// TFLOP/s of `count` products m × n × k in one call.
+  template <typename T>
+  double product_rate(arithmetic how, std::int64_t m, std::int64_t n, std::int64_t k, int count = 1) const {
+    handle_modes const modes(handle_.get());
+    std::int64_t const a = m * k, b = k * n, c = m * n;
+    T* const A = memory_.at<T>(0);
+    T* const B = A + count * a;
+    T* const C = B + count * b;
+    fill(A, count * (a + b));
+    double const took = seconds([&] {
+      check(product<T>(handle_.get(), how,
+                       {m,
+                        n,
+                        k,
+                        {A, m, orientation::column_major, a},
+                        {B, k, orientation::column_major, b},
+                        C,
+                        m,
+                        c,
+                        T(1),
+                        T(0),
+                        count}));
+    });
+    return 2.0 * double(m) * double(n) * double(k) * count / took / 1e12;
+  }
+
+private:
+  double round(std::function<void()> const& work, int times) const {
+    cuda::check(cudaEventRecord(begin_, stream_), "an event");
+    for (int i = 0; i < times; ++i) work();
+    cuda::check(cudaEventRecord(end_, stream_), "an event");
+    cuda::check(cudaEventSynchronize(end_), "a measurement");
+    float milliseconds = 0;
+    cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "an event");
+    return milliseconds * 1e-3 / times;
+  }
+
+  /// Uniform in (−1, 1), again before each measurement: zeros, and the sums of sums that products leave behind, would
+  /// run at another speed than data.
+  template <typename T>
+  void fill(T* data, std::int64_t count) const {
+    constexpr std::size_t piece = std::size_t{4} << 20;
+    static std::vector<T> const values = [] {
+      std::mt19937_64 random(1);
+      std::uniform_real_distribution<T> uniform(-1, 1);
+      std::vector<T> all(piece / sizeof(T));
+      for (T& v : all) v = uniform(random);
+      return all;
+    }();
+    std::size_t const bytes = static_cast<std::size_t>(count) * sizeof(T);
+    char* const to = reinterpret_cast<char*>(data);
+    cuda::check(cudaMemcpy(to, values.data(), std::min(piece, bytes), cudaMemcpyHostToDevice), "calibration");
+    for (std::size_t done = piece; done < bytes; done += done)  // what is there, doubled
+      cuda::check(cudaMemcpyAsync(to + done, to, std::min(done, bytes - done), cudaMemcpyDeviceToDevice, stream_),
+                  "calibration");
+  }
+
+  device_memory memory_;
+  leased_handle handle_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+/// Bytes of the largest product that is measured: a third of the memory that is free, at most 6.5 GB (16384 in FP64).
+std::size_t room() { return std::min(free_memory() / 3, std::size_t{6'500'000'000}); }
+
+template <typename T>
+product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function<void()> const& next) {
+  product_rates rates;
+  auto const fits = [&](std::int64_t m, std::int64_t n, std::int64_t k, int count) {
+    return static_cast<std::size_t>((m * k + k * n + m * n) * count) * sizeof(T) <= on.memory().bytes();
+  };
+  std::vector<int> const sizes = narrow
+                                     ? std::vector{512, 1024, 2048, 4096, 8192}
+                                     : std::vector{128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192, 16384};
+  for (int const n : sizes) {
+    if (!fits(n, n, n, 1)) break;
+    double const single = on.product_rate<T>(how, n, n, n);
+    int const count = n <= 768 ? 343 : n <= 1536 ? 49 : n <= 4096 ? 7 : 1;
+    rates.cubes.push_back(
+        {n, single, count > 1 && fits(n, n, n, count) ? on.product_rate<T>(how, n, n, n, count) : single});
+    next();
+  }
+  std::vector<int> const depths =
+      narrow ? std::vector{512, 2048} : std::vector{1, 8, 32, 64, 128, 256, 512, 1024, 2048};
+  std::int64_t const side = fits(8192, 8192, 2048, 1) ? 8192 : 2048;
+  for (int const k : depths) rates.thins.push_back({k, on.product_rate<T>(how, side, side, k)});
+  next();
+  double const aligned = on.product_rate<T>(how, 3008, 3008, 3008), odd = on.product_rate<T>(how, 3001, 3001, 3001);
+  rates.unaligned = std::min(1.0, odd / aligned);
+  return rates;
+}
+
+/// A pass that forms the sums of one level of Winograd from four blocks of rows × cols doubles.
+double pass_seconds(rig const& on, std::int64_t rows, std::int64_t cols, double* bytes) {
+  auto const level = schedule_level(*find_algorithm("winograd"), {update::overwrite, false, true, true, true});
+  combine_program const ready(level.sums_A.program);
+  std::vector<combine_input<double>> in;
+  std::vector<combine_output<double>> out;
+  std::size_t at = 0;
+  auto const block = [&] {
+    double* const data = on.memory().at<double>(at);
+    at += static_cast<std::size_t>(rows * cols) * sizeof(double);
+    return data;
+  };
+  for (int i = 0; i < level.sums_A.program.inputs; ++i) in.push_back({block(), rows});
+  for (std::size_t q = 0; q < level.sums_A.program.outputs.size(); ++q) out.push_back({block(), rows, 0.0});
+  *bytes = double(at);
+  return on.seconds([&] { cuda::check(ready.launch<double>(on.stream(), {in, out, rows, cols}), "combine"); });
+}
+
+void measure_link(rig const& on, device_profile& p) {
+  std::size_t const bytes = std::min(on.memory().bytes(), std::size_t{256} << 20);
+  void* pinned = nullptr;
+  cuda::check(cudaHostAlloc(&pinned, bytes, cudaHostAllocDefault), "pinned memory");
+  std::unique_ptr<void, decltype(&cudaFreeHost)> const held(pinned, &cudaFreeHost);
+  void* const device = on.memory().at<void>(0);
+  auto const rate = [&](double seconds) { return double(bytes) / seconds / 1e9; };
+  p.load_gbytes =
+      rate(on.seconds([&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, on.stream()); }));
+  p.store_gbytes =
+      rate(on.seconds([&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, on.stream()); }));
+  std::vector<char> pageable(bytes, 1);
+  std::array<double, 3> rounds{};
+  for (double& r : rounds) {
+    auto const start = std::chrono::steady_clock::now();
+    copy_lines({static_cast<char*>(pinned), bytes, bytes, 1}, {pageable.data(), bytes, bytes, 1}, 1);
+    r = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::ranges::sort(rounds);
+  p.staged_gbytes = rate(rounds[1]);
+}
+
+device_profile measure(int device, progress_function const& progress) {
+  cudaDeviceProp properties{};
+  cuda::check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  device_profile p = default_device_profile();
+  p.name = properties.name;
+  p.version = device_profile_version();
+  p.cublas = cublas_version();
+  p.memory_bytes = properties.totalGlobalMem;
+  int done = 0;
+  constexpr int most = 38;
+  std::string what;
+  auto const next = [&] {
+    if (progress) progress(std::min(1.0, double(done) / most), what);
+    ++done;
+  };
+  auto const begin = [&](char const* now) {
+    what = now;
+    next();
+  };
+  begin("memory");
+  rig const on(device, room());
+  double bytes = 0;
+  p.pass_seconds = pass_seconds(on, 64, 16, &bytes);
+  std::int64_t const side = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(std::sqrt(double(on.memory().bytes()) / 12 / sizeof(double))) / 64 * 64, 64, 4096);
+  double const large = pass_seconds(on, side, side, &bytes);
+  p.pass_gbytes = bytes / std::max(large - p.pass_seconds, large / 2) / 1e9;
+  p.call_seconds = 2.0 * 32 * 32 * 32 / on.product_rate<double>(arithmetic::exact, 32, 32, 32) / 1e12;
+  begin("link to the host");
+  measure_link(on, p);
+  begin("products, FP64");
+  p.f64 = rates_of<double>(on, arithmetic::exact, false, next);
+  begin("products, FP32");
+  p.f32 = rates_of<float>(on, arithmetic::exact, false, next);
+  begin("products, TF32");
+  p.tf32 = rates_of<float>(on, arithmetic::tf32, true, next);
+  begin("products, BF16");
+  p.bf16 = rates_of<float>(on, arithmetic::bf16, true, next);
+  p.measured = true;
+  if (progress) progress(1, "done");
+  return p;
+}
+
+}  // namespace
+
+std::string calibrate(std::string const& path, progress_function const& progress) {
+  int const device = current_device();
+  std::string const where = path.empty() ? device_profiles_path() : path;
+  save_device_profile(measure(device, progress), where);
+  forget_profiles();
+  return where;
+}
+
+}  // namespace heptad::cuda
