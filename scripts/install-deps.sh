@@ -7,8 +7,8 @@ packages=(
   # building
   g++ cmake ninja-build pkg-config git ccache
   libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libstarpu-dev libeigen3-dev
-  # the Debian packages
-  dpkg-dev file
+  # the Python package (nanobind comes from PyPI, below) and the Debian packages
+  python3-dev python3-venv dpkg-dev file
   # testing
   catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind
   # programs that the drop-in BLAS is tested with
@@ -26,15 +26,6 @@ for package in "${packages[@]}"; do
   [[ $status == *"ok installed"* ]] || missing+=("$package")
 done
 
-if ((${#missing[@]} == 0)); then
-  echo "dependencies: all ${#packages[@]} packages are installed"
-  exit 0
-fi
-if ((EUID != 0)); then
-  echo "dependencies: missing ${missing[*]}; run this as root: $0" >&2
-  exit 1
-fi
-
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 quietly() { # what, command...
@@ -49,11 +40,32 @@ quietly() { # what, command...
   done
   if ! wait "$job"; then
     cat "$log" >&2
-    exit 1
+    return 1
   fi
 }
 
-export DEBIAN_FRONTEND=noninteractive
-quietly "reading the package lists" apt-get update -q
-quietly "installing ${missing[*]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
-echo "dependencies: installed ${#missing[@]} packages"
+if ((${#missing[@]} == 0)); then
+  echo "dependencies: all ${#packages[@]} packages are installed"
+elif ((EUID != 0)); then
+  echo "dependencies: missing ${missing[*]}; run this as root: $0" >&2
+  exit 1
+else
+  export DEBIAN_FRONTEND=noninteractive
+  quietly "reading the package lists" apt-get update -q
+  quietly "installing ${missing[*]}" apt-get install -y -q --no-install-recommends "${missing[@]}"
+  echo "dependencies: installed ${#missing[@]} packages"
+fi
+
+# Beside Debian's Python, for what Debian does not have. Without it (offline, say) all but the Python package is built.
+root=$(cd "$(dirname "$0")/.." && pwd)
+wanted=$root/python/requirements.txt
+venv=$root/build/venv
+if ! cmp -s "$wanted" "$venv/requirements.txt"; then
+  if quietly "installing nanobind and its tools into build/venv" \
+    sh -ec '/usr/bin/python3 -m venv --system-site-packages "$2" && "$2/bin/pip" install -q -r "$1" && cp "$1" "$2/"' \
+    sh "$wanted" "$venv"; then
+    echo "dependencies: build/venv is complete"
+  else
+    echo "dependencies: no nanobind, so the Python package will not be built and its tests are skipped" >&2
+  fi
+fi

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fast matrix multiplication (Strassen, Winograd and their relatives) as a graph of tasks.
+
+>>> import heptad
+>>> C = heptad.matmul(A, B)                      # float32 or float64, any strides
+>>> C, report = heptad.matmul(A, B, max_error=10, return_report=True)
+>>> print(report)
+
+The error of a fast product is bounded by norms, not element by element: see docs/accuracy.md. `max_error=1` asks for the
+classical algorithm.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
+
+from . import _heptad
+from ._heptad import (
+    Candidate,
+    Context,
+    Error,
+    Options,
+    Plan,
+    PlanLevel,
+    Report,
+    SampledError,
+    get_num_threads,
+    set_num_threads,
+)
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+    from typing_extensions import Unpack
+
+    Matrix = numpy.typing.NDArray[numpy.float64] | numpy.typing.NDArray[numpy.float32]
+
+__version__: str = _heptad.version
+
+__all__ = [
+    "Candidate",
+    "Context",
+    "Error",
+    "Options",
+    "Plan",
+    "PlanLevel",
+    "Report",
+    "SampledError",
+    "Wishes",
+    "explain",
+    "get_num_threads",
+    "matmul",
+    "plan",
+    "set_num_threads",
+]
+
+
+class Wishes(TypedDict, total=False):
+    """What the caller allows. In calls without a context of their own, what is left out has its value from the
+    environment (HEPTAD_MAX_ERROR, ...)."""
+
+    max_error: float
+    """Largest expected growth of the error over the classical product; 1 means classical. Default 100."""
+    guaranteed: bool
+    """Apply max_error to the proved bound instead of the expected growth."""
+    max_workspace: int | None
+    """Bytes; None: twice the size of the matrices, at most half of the free memory; 0: fused levels only."""
+    max_levels: int | None
+    """At most so many levels; None: as many as pay."""
+    algorithm: str
+    """'auto', a name that `heptad info` lists, a shape as '3x2x4', or the path of a file."""
+    deterministic: bool
+    """Bitwise the same result whatever the number of workers and the scheduler."""
+    scheduler: Literal["tbb", "sequential", "starpu"]
+    kernel: str
+    """A micro-kernel set that `heptad info` lists, or 'auto'."""
+    scaling: Literal["none", "outside", "inside", "both", "automatic"]
+    """Exact scaling of badly scaled matrices before a fast algorithm multiplies them."""
+    check: int
+    """Random vectors with which the result is checked; the Report has what they found. Default 0."""
+    refine: bool
+    """Calls with the same sizes try the two plans that look best, and then keep to the faster one."""
+
+
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    plan: Plan | None = None,
+    context: Context | None = None,
+    return_report: Literal[False] = False,
+    **wishes: Unpack[Wishes],
+) -> Matrix: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    plan: Plan | None = None,
+    context: Context | None = None,
+    return_report: Literal[True],
+    **wishes: Unpack[Wishes],
+) -> tuple[Matrix, Report]: ...
+@overload
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: Any,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    plan: Plan | None = None,
+    context: Context | None = None,
+    return_report: bool = False,
+    **wishes: Unpack[Wishes],
+) -> Any: ...
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    out: Any = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    plan: Plan | None = None,
+    context: Context | None = None,
+    return_report: bool = False,
+    **wishes: Unpack[Wishes],
+) -> Any:
+    """alpha a @ b + beta out, in `out` or in a new NumPy array; with `return_report` also the Report.
+
+    a, b, out: matrices of float32 or float64 on the CPU, all of one type: NumPy's arrays, or any with DLPack or the
+    buffer protocol. Transposes, submatrices, steps and negative steps are used where they lie. Only an a or b with a
+    stride of 0 (numpy.broadcast_to) is copied; out must not have two elements at one address. out must overlap neither
+    a nor b, and is not read when beta = 0.
+
+    wishes: max_error, max_workspace, algorithm, scheduler, ...: see Wishes. plan: from heptad.plan, with its own wishes.
+    context: workers of one's own; otherwise those of set_num_threads.
+
+    Other Python threads run meanwhile. Raises TypeError, ValueError or MemoryError, and out is untouched; or Error,
+    which says what became of it. What the library calls A, B and C are a, b and out.
+    """
+    if plan is not None and wishes:
+        raise ValueError(f"plan has its wishes already: {', '.join(wishes)} must be given to heptad.plan")
+    result, report = _heptad.gemm(a, b, out, alpha, beta, plan, context, Options(**wishes))
+    return (result, report) if return_report else result
+
+
+def plan(
+    m: int,
+    n: int,
+    k: int,
+    *,
+    dtype: str | type[Any] | numpy.dtype[Any] = "float64",
+    a_order: Literal["C", "F"] = "C",
+    b_order: Literal["C", "F"] = "C",
+    out_order: Literal["C", "F"] = "C",
+    accumulate: bool = False,
+    context: Context | None = None,
+    **wishes: Unpack[Wishes],
+) -> Plan:
+    """The plan for out (m x n) = a (m x k) b (k x n), without running it; accumulate: for beta other than 0.
+
+    For `matmul(plan=...)` the orders must be those of the arrays: 'C' with contiguous rows, 'F' with contiguous columns.
+    The other arguments are those of matmul.
+    """
+    for argument, order in (("a_order", a_order), ("b_order", b_order), ("out_order", out_order)):
+        if order not in ("C", "F"):
+            raise ValueError(f"{argument} = {order!r} must be 'C' or 'F'")
+    name = getattr(dtype, "__name__", None) or str(dtype)
+    return _heptad.plan(
+        m, n, k, name, a_order == "C", b_order == "C", out_order == "C", accumulate, context, Options(**wishes)
+    )
+
+
+def explain(what: Plan | Report) -> str:
+    """The plan in words: levels, tasks, workspace, bound, predicted time, what was declined and why; of a Report also
+    what really happened."""
+    return str(what)
