@@ -27,7 +27,7 @@ print(f"{wheel.name}: {megabytes:.2f} MB", *names, sep="\n  ")
 assert megabytes < 10
 for wanted in ("__init__.py", "__main__.py", "bench.py", "py.typed", "_heptad.pyi", "libheptad.so."):
     assert any(name.startswith(f"heptad/{wanted}") for name in names), wanted
-assert not any(name.startswith(("include/", "lib/", "bin/")) for name in names)
+assert all(name.startswith("heptad") for name in names)
 
 subprocess.run([*pip, "install", "--no-deps", "--target", work / "site", wheel], check=True)
 use = """
