@@ -43,6 +43,7 @@ void print(machine_profile const& x) {
   line("overhead", fmt::format("{:.2f} µs a task, {:.2f} µs a call", x.task_seconds * 1e6, x.call_seconds * 1e6));
 }
 
+#ifdef HEPTAD_WITH_CUDA
 void print(cuda::device_profile const& x) {
   auto const line = [](char const* label, std::string const& value) { fmt::print("{:<12}{}\n", label, value); };
   auto const best = [](cuda::product_rates const& rates) {
@@ -60,7 +61,6 @@ void print(cuda::device_profile const& x) {
 }
 
 void run_on_device(calibrate_arguments const& given) {
-#ifdef HEPTAD_WITH_CUDA
   std::string const path = cuda::calibrate(given.output, show_progress);
   if (given.json) {
     fmt::print("{}\n", nlohmann::json{{"path", path}, {"devices", nlohmann::json::parse(std::ifstream(path))}}.dump(2));
@@ -68,10 +68,12 @@ void run_on_device(calibrate_arguments const& given) {
   }
   print(*cuda::load_device_profile(path, ""));
   fmt::print("{:<12}{}\n", "saved", path);
-#else
-  throw error(status::invalid_argument, "--device cuda: this program was built without CUDA (-DHEPTAD_WITH_CUDA=ON)");
-#endif
 }
+#else
+void run_on_device(calibrate_arguments const&) {
+  throw error(status::invalid_argument, "--device cuda: this program was built without CUDA (-DHEPTAD_WITH_CUDA=ON)");
+}
+#endif
 
 void run(calibrate_arguments const& given) {
   if (given.device == "cuda") return run_on_device(given);
