@@ -112,6 +112,26 @@ double k_blocks(double m, double n, double k, bool product_buffer) {
   return gathered ? 1 : std::max(1.0, std::ceil(k / static_cast<double>(least_k_block)));
 }
 
+// With entries of random sign the error of product r is that of a leaf times ‖u_r‖ ‖v_r‖, and the errors of a block of
+// C add like independent ones: √(Σ_r w_pr² ‖u_r‖² ‖v_r‖²) / k̃ for the worst block p, beside the classical product of k̃
+// times the inner dimension.
+double growth_of_random_errors(algorithm const& x) {
+  if (x.rank() == x.m * x.k * x.n) return 1;
+  auto const squares = [](coefficient_matrix const& X, int column) {
+    double sum = 0;
+    for (int i = 0; i < X.rows; ++i) sum += X(i, column).value() * X(i, column).value();
+    return sum;
+  };
+  double worst = 0;
+  for (int p = 0; p < x.W.rows; ++p) {
+    double sum = 0;
+    for (int r = 0; r < x.rank(); ++r)
+      if (!x.W(p, r).is_zero()) sum += x.W(p, r).value() * x.W(p, r).value() * squares(x.U, r) * squares(x.V, r);
+    worst = std::max(worst, sum);
+  }
+  return std::max(1.0, std::sqrt(worst) / x.k);
+}
+
 }  // namespace
 
 level_accuracy accuracy_of(algorithm const& x, level_kind kind) {
@@ -133,10 +153,7 @@ level_accuracy accuracy_of(algorithm const& x, level_kind kind) {
   }
   result.amplification = 0;
   count_updates(x, size, result);
-  // ×2 a level for Strassen (e = 12) and ×2.4 for Winograd (e = 18) are measured on uniform ± data; between and beyond
-  // them the power law through both.
-  double const exponent = std::log(2.4 / 2.0) / std::log(18.0 / 12.0);
-  result.growth = x.rank() == x.m * x.k * x.n ? 1.0 : std::max(1.0, 2.0 * std::pow(stability_factor(x) / 12, exponent));
+  result.growth = growth_of_random_errors(x);
   return result;
 }
 
@@ -187,7 +204,7 @@ error_bounds error_bound(std::span<level_accuracy const* const> levels, divided_
 double expected_growth(std::span<level_accuracy const* const> levels) {
   double growth = 1;
   for (level_accuracy const* level : levels) growth *= level->growth;
-  return growth;
+  return growth > 1 ? growth_of_sums * growth : 1;
 }
 
 magnitude_growth growth_of_magnitudes(std::span<level_accuracy const* const> levels, double k) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "src/plan/accuracy.hpp"
 #include "src/plan/search_space.hpp"
 
 namespace heptad {
@@ -122,7 +123,7 @@ private:
     search_limits limits;
     if (forced < 0) {
       limits.most_levels = wishes_.max_levels < 0 ? most_levels : std::min(most_levels, wishes_.max_levels);
-      limits.growth = wishes_.max_error;
+      limits.growth = wishes_.guaranteed ? wishes_.max_error : wishes_.max_error / growth_of_sums;
       limits.proved = wishes_.guaranteed;
       limits.workspace = cap_;
       propose(limits, lists_weighed);

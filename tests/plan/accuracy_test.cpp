@@ -121,10 +121,10 @@ TEST_CASE("so many roundings that none is sure have an infinite bound") {
   CHECK(p.bound < 2e12);
 }
 
-TEST_CASE("the expected growth is 2 a level for Strassen and 2.4 for Winograd") {
+TEST_CASE("the expected growth is √12 / 2 a level for Strassen, √18 / 2 for Winograd, and 1.2 for the sums") {
   CHECK(with_levels({}, 64, 64, 64).growth == 1);
-  CHECK(with_levels({"strassen"}, 64, 64, 64).growth == Approx(2));
-  CHECK(with_levels({"winograd", "strassen"}, 64, 64, 64).growth == Approx(4.8));
+  CHECK(with_levels({"strassen"}, 64, 64, 64).growth == Approx(1.2 * std::sqrt(12.0) / 2));
+  CHECK(with_levels({"winograd", "strassen"}, 64, 64, 64).growth == Approx(1.2 * std::sqrt(18.0 * 12.0) / 4));
   double const rectangular = accuracy_of(*find_algorithm("huang323"), level_kind::fused).growth;
   CHECK(rectangular > 1);
   CHECK(rectangular < 10);
