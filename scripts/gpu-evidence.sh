@@ -3,10 +3,11 @@
 # Tests and measures Heptad on the CUDA device of this machine, and writes what was seen to
 # bench/results/gpu/<date>-<device>-<commit>/. Figures about GPUs in the documents come from such a folder alone.
 #   gpu-evidence.sh                  builds here, then runs
-#   gpu-evidence.sh --binaries DIR   runs test_gpu and heptad_gpu_bench of DIR, built elsewhere from commit $COMMIT
+#   gpu-evidence.sh --binaries DIR   runs the $programs of DIR, built elsewhere from commit $COMMIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+programs=(test_gpu heptad_gpu_bench heptad_gpu_host_bench heptad)
 binaries=
 if [[ ${1:-} == --binaries && -n ${2:-} ]]; then
   binaries=$2
@@ -22,10 +23,10 @@ fi
 commit=${COMMIT:-$(git rev-parse --short=10 HEAD)}
 if [[ -z $binaries ]]; then
   cmake --preset release -DHEPTAD_WITH_CUDA=ON
-  cmake --build --preset release -j "$(nproc)" --target test_gpu heptad_gpu_bench
+  cmake --build --preset release -j "$(nproc)" --target test_gpu heptad_gpu_bench heptad_gpu_host_bench heptad_program
   binaries=$PWD/build/gpu-evidence
   mkdir -p "$binaries"
-  cp build/release/tests/gpu/test_gpu build/release/bench/gpu/heptad_gpu_bench "$binaries"
+  cp build/release/tests/gpu/test_gpu build/release/bench/gpu/heptad_gpu{,_host}_bench build/release/tools/heptad "$binaries"
 fi
 out=${OUT:-bench/results/gpu}/$(date -u +%F)-$device-$commit
 mkdir -p "$out"
@@ -36,7 +37,7 @@ mkdir -p "$out"
   nvidia-smi --query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,memory.total,ecc.mode.current --format=csv
   nvcc --version 2>/dev/null | tail -2 || true
   uname -srm
-  sha256sum "$binaries/test_gpu" "$binaries/heptad_gpu_bench" | sed 's| .*/|  |'
+  (cd "$binaries" && sha256sum "${programs[@]}")
 } >"$out/environment.txt"
 
 failed=0
@@ -49,10 +50,14 @@ run() { # log, command...
 }
 run tests.txt "$binaries/test_gpu"
 if command -v compute-sanitizer >/dev/null; then
-  some="every generated kernel*,a failed call*,vectors*"
+  some="every generated kernel*,a failed call*,vectors*,blocks of a host product*"
   run memcheck.txt compute-sanitizer --tool memcheck --error-exitcode 1 "$binaries/test_gpu" "$some"
   run racecheck.txt compute-sanitizer --tool racecheck --error-exitcode 1 "$binaries/test_gpu" "every generated kernel*"
 fi
+
+# The benches plan with the rates of this device.
+export HEPTAD_PROFILE_DIR=$out
+run calibrate.txt "$binaries/heptad" calibrate --device cuda
 
 bench() { # types, sizes, rounds, further arguments...
   echo "== sizes $2"
@@ -66,5 +71,16 @@ bench ds 32768 3
 bench ds 4096,8192,16384 7 --beta 1
 bench t 2048,4096,8192,16384 9 --variants 1 --variants 2b
 bench ds 8192 7 --variants 1 --variants 1b --variants 2 --variants 2b --variants 3b --variants 1/2b --variants strassen:2b
+
+host() { # types, sizes, rounds, further arguments...
+  echo "== host memory, sizes $2"
+  "$binaries/heptad_gpu_host_bench" --types "$1" --sizes "$2" --rounds "$3" "${@:4}" >>"$out/host.jsonl" 2>>"$out/host.txt"
+}
+: >"$out/host.jsonl"
+: >"$out/host.txt"
+host ds 4096,8192,16384 5 --peers copy,xt2048,xt4096
+host d 8192,16384 3 --peers copy,xt4096 --pageable --copy-threads 1
+host d 8192,16384 3 --peers copy,xt4096 --pageable --copy-threads 8
+host d 32768 3 --peers copy,xt4096 --caps 0,8192
 echo "written: $out"
 exit "$failed"

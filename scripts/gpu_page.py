@@ -43,6 +43,30 @@ def variants(records, kind, n):
     return lines
 
 
+def host_table(folder):
+    """Matrices in host memory: the best of cuBLASXt's blocks beside Heptad."""
+    records = [json.loads(line) for line in (folder / "host.jsonl").read_text().splitlines()]
+    lines = ["", "Matrices in host memory, double where not said otherwise (copy: all is sent, one call of cuBLAS, C is fetched; "
+             "cuBLASXt: the better of blocks of 2048 and 4096; overlap: share of the time of transfers in which products ran):", "",
+             "| n | memory | copy, ms | cuBLASXt, ms | Heptad, ms | over copy | over cuBLASXt | blocks | sent once | overlap |",
+             "| --- |" + " --- |" * 9]
+    reference = {}
+    for r in records:
+        key = r["type"], r["n"], r["memory"], r["copy_threads"]
+        if not r["variant"].startswith("Heptad"):
+            kind = "copy" if r["variant"].startswith("copy") else "xt"
+            known = reference.setdefault(key, {})
+            known[kind] = min(known.get(kind, r["median_ms"]), r["median_ms"])
+            continue
+        copy, xt, ms = reference[key]["copy"], reference[key]["xt"], r["median_ms"]
+        memory = r["memory"] + (f", {r['copy_threads']} threads" if r["memory"] == "pageable" else "")
+        within = r["variant"].removeprefix("Heptad")
+        lines.append(f"| {r['n']}{', float' if r['type'] == 'f32' else ''} | {memory}{within} | {copy:.1f} | {xt:.1f} | {ms:.1f} | {copy / ms:.2f}× | "
+                     f"{xt / ms:.2f}× | {'×'.join(map(str, r['blocks']))} | {'yes' if r['resident'] else 'no'} | "
+                     f"{100 * r['overlap']:.0f} % |")
+    return lines
+
+
 def section(folder, full):
     records = rows(folder)
     environment = (folder / "environment.txt").read_text()
@@ -63,12 +87,15 @@ def section(folder, full):
         for n in dict.fromkeys(r["n"] for r in records if r["type"] == "tf32"):
             case = {r["variant"]: r for r in records if r["type"] == "tf32" and r["n"] == n}
             text.append(f"| {n} | {case['cublas']['median_ms']:.3f} | {case['1']['over_cublas']:.2f}× | {case['2b']['over_cublas']:.2f}× |")
+        text += host_table(folder)
     return "\n".join(text)
 
 
 def main():
     check = "--check" in sys.argv
-    folders = sorted(p.parent for p in (root / "bench/results/gpu").glob("*/gemm.jsonl"))
+    # The latest record of those that have everything.
+    folders = sorted((p.parent for p in (root / "bench/results/gpu").glob("*/host.jsonl")),
+                     key=lambda folder: (folder / "environment.txt").read_text().splitlines()[0])
     wrong = []
     for name, full in (("docs/gpu.md", True), ("README.md", False)):
         page = root / name
