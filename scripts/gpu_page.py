@@ -59,7 +59,7 @@ def host_table(folder):
             known[kind] = min(known.get(kind, r["median_ms"]), r["median_ms"])
             continue
         copy, xt, ms = reference[key]["copy"], reference[key]["xt"], r["median_ms"]
-        memory = r["memory"] + (f", {r['copy_threads']} threads" if r["memory"] == "pageable" else "")
+        memory = r["memory"] + (f", copied by {r['copy_threads']}" if r["memory"] == "pageable" else "")
         within = r["variant"].removeprefix("Heptad")
         lines.append(f"| {r['n']}{', float' if r['type'] == 'f32' else ''} | {memory}{within} | {copy:.1f} | {xt:.1f} | {ms:.1f} | {copy / ms:.2f}× | "
                      f"{xt / ms:.2f}× | {'×'.join(map(str, r['blocks']))} | {'yes' if r['resident'] else 'no'} | "
