@@ -22,6 +22,8 @@ struct submit_options {
 /// before comes before, what comes later waits. A and B are read as they are, by any number of products at once; C is
 /// partitioned for the time of the product and is whole again for what is submitted later. The caller may have
 /// partition plans of its own on the handles, and must not have one of C submitted (active) through the explicit calls.
+/// The values of A and B do not exist yet and are not looked at, unlike in gemm(): NaN, Inf and what overflows in sums
+/// of blocks spread over blocks of C, unless wishes.max_levels = 0 keeps the plan classical.
 /// beta = 0: C is only written. alpha = 0: A and B are not read. A and B may be one handle; C must be another one.
 /// Plan, profile and defaults are those of default_context(). Throws error before anything is submitted: StarPU is not
 /// initialised or has no CPU worker (in the context), a handle is null, is no matrix, has another element size or the

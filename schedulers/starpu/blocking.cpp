@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A product on plain memory, waited for. With main memory alone the tasks work on the caller's addresses, whatever the
-// strides; with devices the operands become handles for the time of the call.
+// strides; with devices the blocks of the operands become handles for the time of the call.
 #include <starpu.h>
 
 #include <algorithm>
@@ -70,48 +70,32 @@ runtime& process_runtime() {
   return one;
 }
 
-/// A handle on a view, when StarPU has an interface for it.
-class operand_handle {
-public:
-  operand_handle(location const& p, orientation order, std::int64_t rows, std::int64_t cols,
-                 std::size_t element_bytes) {
-    bool const by_columns = order == orientation::column_major;
-    std::int64_t const inner = by_columns ? rows : cols, outer = by_columns ? cols : rows;
-    std::int64_t const ld = outer == 1 ? inner : by_columns ? p.cs : p.rs;
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    if ((inner > 1 && (by_columns ? p.rs : p.cs) != 1) || ld < inner || ld > most || outer > most) return;
-    starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(p.data),
-                                static_cast<std::uint32_t>(ld), static_cast<std::uint32_t>(inner),
-                                static_cast<std::uint32_t>(outer), element_bytes);
-  }
-  ~operand_handle() {
-    if (handle_ != nullptr) starpu_data_unregister(handle_);
-  }
-  operand_handle(operand_handle const&) = delete;
-  operand_handle& operator=(operand_handle const&) = delete;
-  [[nodiscard]] starpu_data_handle_t get() const noexcept { return handle_; }
+/// Whether StarPU has an interface for blocks of this view.
+bool can_be_a_handle(location const& p, orientation order, std::int64_t rows, std::int64_t cols) {
+  bool const by_columns = order == orientation::column_major;
+  std::int64_t const inner = by_columns ? rows : cols, outer = by_columns ? cols : rows;
+  std::int64_t const ld = outer == 1 ? inner : by_columns ? p.cs : p.rs;
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  return (inner <= 1 || (by_columns ? p.rs : p.cs) == 1) && ld >= inner && ld <= most && outer <= most;
+}
 
-private:
-  starpu_data_handle_t handle_ = nullptr;
-};
+bool can_move(bound_product const& x) {
+  graph const& g = *x.work;
+  return can_be_a_handle(x.operands[space_A], x.orders[space_A], g.m, g.k) &&
+         can_be_a_handle(x.operands[space_B], x.orders[space_B], g.k, g.n) &&
+         can_be_a_handle(x.operands[space_C], x.orders[space_C], g.m, g.n);
+}
 
-std::vector<task_record> run_and_wait(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles) {
-  graph_run one(product, handles, {});
+std::vector<task_record> run_and_wait(bound_product product) {
+  run_options how;
+  how.in_cells = starpu_memory_nodes_get_count() > 1 && can_move(product);
+  if (how.in_cells) product.workspace = nullptr;
+  starpu_data_handle_t const none[3] = {};
+  graph_run one(product, none, how);
   std::binary_semaphore done(0);
   one.submit([&done] { done.release(); });
   done.acquire();
   return one.take_records();
-}
-
-std::vector<task_record> run_on_devices_too(bound_product product) {
-  graph const& g = *product.work;
-  auto const bytes = static_cast<std::size_t>(g.type == element_type::f64 ? 8 : 4);
-  operand_handle const A(product.operands[space_A], product.orders[space_A], g.m, g.k, bytes);
-  operand_handle const B(product.operands[space_B], product.orders[space_B], g.k, g.n, bytes);
-  operand_handle const C(product.operands[space_C], product.orders[space_C], g.m, g.n, bytes);
-  starpu_data_handle_t const handles[3] = {A.get(), B.get(), C.get()};
-  if (A.get() != nullptr && B.get() != nullptr && C.get() != nullptr) product.workspace = nullptr;
-  return run_and_wait(product, handles);
 }
 
 run_result run(bound_product const& product) {
@@ -126,9 +110,7 @@ run_result run(bound_product const& product) {
   } const at_end;
   auto const start = std::chrono::steady_clock::now();
   run_result result;
-  starpu_data_handle_t const none[3] = {};
-  bool const devices = starpu_memory_nodes_get_count() > 1;
-  result.records = devices ? run_on_devices_too(product) : run_and_wait(product, none);
+  result.records = run_and_wait(product);
   result.workers = static_cast<int>(starpu_worker_get_count());
   std::ranges::sort(result.records, {}, &task_record::end);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

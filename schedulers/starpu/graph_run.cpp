@@ -61,12 +61,6 @@ std::vector<int> lanes() {
   return lane;
 }
 
-/// A handle of a task, with all that the task does to it.
-struct use {
-  starpu_data_handle_t handle;
-  int mode;
-};
-
 int use_of(std::vector<use>& uses, starpu_data_handle_t handle, int mode) {
   auto const found = std::ranges::find(uses, handle, &use::handle);
   auto const index = static_cast<int>(found - uses.begin());
@@ -96,6 +90,19 @@ void set_handles(starpu_task& t, std::vector<use> const& uses) {
   }
 }
 
+/// home −1: StarPU allocates it, with the leading dimension ld.
+starpu_data_handle_t register_block(block const& b, orientation order, int home, void* data, std::int64_t ld,
+                                    std::int64_t element_bytes) {
+  bool const by_columns = order == orientation::column_major;
+  std::int64_t const inner = by_columns ? b.rows : b.cols, outer = by_columns ? b.cols : b.rows;
+  if (home >= 0 && outer == 1) ld = inner;
+  starpu_data_handle_t handle = nullptr;
+  starpu_matrix_data_register(&handle, home, reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint32_t>(ld),
+                              static_cast<std::uint32_t>(home < 0 ? ld : inner), static_cast<std::uint32_t>(outer),
+                              static_cast<std::size_t>(element_bytes));
+  return handle;
+}
+
 }  // namespace
 
 graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles,
@@ -121,7 +128,10 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
   }
 }
 
-graph_run::~graph_run() = default;
+graph_run::~graph_run() {
+  for (cell const& c : cells_)
+    if (c.owned && options_.in_cells && c.where.space < first_buffer) starpu_data_unregister(c.handle);
+}
 
 double graph_run::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -135,11 +145,12 @@ void graph_run::timed(task_argument const& x, std::function<void()> const& work)
 
 int graph_run::lane() const { return lane_of_worker_[static_cast<std::size_t>(starpu_worker_get_id())]; }
 
-/// Every block of C and of the buffers that some task touches, once. In a graph in cells they are apart.
+/// Every block that some task touches and that is not found in a handle of the whole, once. In a graph in cells those
+/// that are written are apart.
 void graph_run::find_cells(std::vector<placed_task> const& tasks) {
   for (placed_task const& t : tasks)
     for (touched_block const& x : t.touched)
-      if (x.where.space >= space_C) cells_.push_back({x.where});
+      if (x.where.space >= space_C || options_.in_cells) cells_.push_back({x.where});
   std::ranges::sort(cells_, {}, [](cell const& c) { return order_of(c.where); });
   auto const repeated = std::ranges::unique(cells_, {}, &cell::where);
   cells_.erase(repeated.begin(), repeated.end());
@@ -155,18 +166,23 @@ void graph_run::register_cells() {
     bool const buffer = c.where.space >= first_buffer;
     if (!buffer && operands_[space_C] != nullptr) continue;
     c.owned = true;
-    if (!buffer || product_.workspace != nullptr) {
+    orientation const order = order_in(c.where.space);
+    bool const by_columns = order == orientation::column_major;
+    if (!buffer && options_.in_cells) {
+      location const p = fixed_place(c.where);
+      c.handle = register_block(c.where, order, STARPU_MAIN_RAM, p.data, by_columns ? p.cs : p.rs, element_bytes_);
+    } else if (!buffer || product_.workspace != nullptr) {
       starpu_void_data_register(&c.handle);
-      continue;
+    } else {
+      std::int64_t const ld = padded_leading_dimension(by_columns ? c.where.rows : c.where.cols, element_bytes_);
+      c.handle = register_block(c.where, order, -1, nullptr, ld, element_bytes_);
     }
-    heptad::buffer const& whole = product_.work->buffers[static_cast<std::size_t>(c.where.space - first_buffer)];
-    bool const by_columns = whole.order == orientation::column_major;
-    std::int64_t const inner = by_columns ? c.where.rows : c.where.cols;
-    std::int64_t const outer = by_columns ? c.where.cols : c.where.rows;
-    auto const ld = static_cast<std::uint32_t>(padded_leading_dimension(inner, element_bytes_));
-    starpu_matrix_data_register(&c.handle, -1, 0, ld, ld, static_cast<std::uint32_t>(outer),
-                                static_cast<std::size_t>(element_bytes_));
   }
+}
+
+orientation graph_run::order_in(int space) const {
+  if (space < first_buffer) return product_.orders[space];
+  return product_.work->buffers[static_cast<std::size_t>(space - first_buffer)].order;
 }
 
 /// One level of parts, whatever the number of levels of the plan.
@@ -212,6 +228,22 @@ location graph_run::fixed_place(block const& b) const {
   return {product_.workspace + (whole.offset + b.row * rs + b.col * cs) * element_bytes_, rs, cs};
 }
 
+slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>& uses) const {
+  block const& b = x.where;
+  int const mode = mode_of(x, commutes);
+  bool const buffer = b.space >= first_buffer;
+  bool const of_caller = !buffer && operands_[b.space] != nullptr;
+  if (b.space < space_C && of_caller)
+    return {use_of(uses, operands_[b.space], mode), {}, order_in(b.space), b.row, b.col};
+  bool const has_cell = b.space >= space_C || options_.in_cells;
+  int const index = has_cell ? use_of(uses, cell_of(b).handle, mode) : -1;
+  bool const moves = buffer ? product_.workspace == nullptr : of_caller || options_.in_cells;
+  if (moves) return {index, {}, order_in(b.space), 0, 0};
+  slot s;
+  s.fixed = fixed_place(b);
+  return s;
+}
+
 starpu_task* graph_run::make_task(task_argument& x) const {
   task const& of_graph = product_.work->tasks[static_cast<std::size_t>(x.number)];
   std::vector<use> uses;
@@ -220,25 +252,8 @@ starpu_task* graph_run::make_task(task_argument& x) const {
   bool const commutes =
       !product_.ordered && std::ranges::count(x.placed.touched, true, &touched_block::accumulates) == 1;
   for (touched_block const& t : x.placed.touched) {
-    block const& b = t.where;
-    int const mode = mode_of(t, commutes);
-    slot s;
-    if (b.space < space_C) {
-      if (operands_[b.space] != nullptr)
-        s = {use_of(uses, operands_[b.space], mode), {}, product_.orders[b.space], b.row, b.col};
-      else s.fixed = fixed_place(b);
-    } else {
-      cell const& c = cell_of(b);
-      int const index = use_of(uses, c.handle, mode);
-      bool const buffer = b.space >= first_buffer;
-      bool const fixed = buffer ? product_.workspace != nullptr : operands_[space_C] == nullptr;
-      orientation const order = buffer ? product_.work->buffers[static_cast<std::size_t>(b.space - first_buffer)].order
-                                       : orientation::column_major;
-      if (fixed) s.fixed = fixed_place(b);
-      else s = {index, {}, order, 0, 0};
-    }
-    in_memory = in_memory || s.buffer < 0;
-    x.slots.push_back(s);
+    x.slots.push_back(slot_of(t, commutes, uses));
+    in_memory = in_memory || x.slots.back().buffer < 0;
   }
   starpu_task* const t = starpu_task_create();
   t->cl = &codelet_of(of_graph);
@@ -263,7 +278,7 @@ void graph_run::submit(std::function<void()> finished) {
     if (!submit(make_task(x))) task_ended();
   unpartition_C();
   for (cell const& c : cells_)
-    if (c.owned) starpu_data_unregister_submit(c.handle);
+    if (c.owned && (c.where.space >= first_buffer || !options_.in_cells)) starpu_data_unregister_submit(c.handle);
   int const refused = refused_;
   task_ended();  // may delete this
   if (refused != 0)

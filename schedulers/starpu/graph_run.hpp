@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One graph on its way through StarPU: every block that tasks touch gets a handle, every task becomes one of StarPU's,
-// and the dependencies are those that StarPU finds in the accesses. The operands may be handles of the caller; only C
-// is partitioned: A and B are read through the handles as they are, by any number of products at once.
+// and the dependencies are those that StarPU finds in the accesses. The operands may be handles of the caller; then
+// only C is partitioned: A and B are read through the handles as they are, by any number of products at once.
 #pragma once
 
 #include <starpu.h>
@@ -21,11 +21,21 @@ namespace heptad::starpu {
 struct run_options {
   unsigned sched_ctx = STARPU_NMAX_SCHED_CTXS;  // that value: the current one
   int priority = STARPU_DEFAULT_PRIO;           // of the most urgent task; the others have less
+  /// Operands at addresses in main memory: every block that a task touches is a handle of its own there, so that
+  /// devices fetch what they need and no more. Otherwise tasks on them stay in main memory.
+  bool in_cells = false;
+};
+
+/// A handle of a task, with all that the task does to it.
+struct use {
+  starpu_data_handle_t handle;
+  int mode;
 };
 
 class graph_run {
 public:
   /// handles: of A, B and C, each null when `product` has its address. Submits nothing. Throws std::bad_alloc.
+  /// With options.in_cells the destructor waits until the result is in main memory.
   graph_run(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles, run_options const& options);
   ~graph_run();
   graph_run(graph_run const&) = delete;
@@ -58,7 +68,10 @@ private:
   void partition_C();
   void unpartition_C();
   [[nodiscard]] cell const& cell_of(block const& b) const;
+  /// The slot of a block, with its handle among the task's.
+  slot slot_of(touched_block const& x, bool commutes, std::vector<use>& uses) const;
   [[nodiscard]] location fixed_place(block const& b) const;
+  [[nodiscard]] orientation order_in(int space) const;
   starpu_task* make_task(task_argument& x) const;
   bool submit(starpu_task* t);
   void task_ended();
@@ -68,7 +81,7 @@ private:
   run_options const options_;
   std::int64_t const element_bytes_;
   starpu_data_handle_t const operands_[3];
-  std::vector<cell> cells_;                     // of C and of the buffers, sorted by place
+  std::vector<cell> cells_;                     // sorted by place
   std::vector<starpu_data_handle_t> children_;  // of C; empty: it is not partitioned
   std::vector<task_argument> arguments_;
   std::vector<int> priorities_;
