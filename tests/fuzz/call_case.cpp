@@ -9,6 +9,7 @@
 #include <heptad/heptad.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -333,8 +334,8 @@ struct harness::state {
   blas_functions<double, std::int32_t> f64;
   blas_functions<float, std::int32_t> f32;
   double largest;
-  std::array<std::uint64_t, names.size()> counts{};
-  std::uint64_t broken = 0, special = 0;
+  std::array<std::atomic<std::uint64_t>, names.size()> counts{};
+  std::atomic<std::uint64_t> broken{0}, special{0};
 };
 
 harness::harness(void* reference, double largest)
@@ -358,8 +359,8 @@ std::string harness::run(std::uint64_t seed, std::uint64_t call) {
 
 std::string harness::summary() const {
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{} {}, ", state_->counts[i], names[i]);
-  return text + fmt::format("{} with a broken rule, {} with NaN or Inf", state_->broken, state_->special);
+  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{} {}, ", state_->counts[i].load(), names[i]);
+  return text + fmt::format("{} with a broken rule, {} with NaN or Inf", state_->broken.load(), state_->special.load());
 }
 
 }  // namespace heptad::fuzz

@@ -10,7 +10,7 @@
 
 namespace heptad::fuzz {
 
-/// What xerbla_ was told since the last time, 0: nothing.
+/// What xerbla_ was told on this thread since the last time, 0: nothing.
 int take_reported();
 
 class harness {
@@ -18,7 +18,7 @@ public:
   /// `reference`: a handle of the reference BLAS.
   harness(void* reference, double largest);
   ~harness();
-  /// "" or what was wrong.
+  /// "" or what was wrong. From any number of threads at once.
   std::string run(std::uint64_t seed, std::uint64_t call);
   /// How many calls of each kind there were.
   [[nodiscard]] std::string summary() const;

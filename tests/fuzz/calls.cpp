@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random calls of the C interface and of the drop-in beside the reference BLAS: sizes, leading dimensions, flags,
 // scalars, special values, shared operands and broken rules. Every call is a function of --seed and its number, which
-// a failure names. What levels run is up to the environment (HEPTAD_FORCE_LEVELS, HEPTAD_BLAS_MIN_SIZE).
+// a failure names, whichever of the --threads makes it. What levels run is up to the environment (HEPTAD_FORCE_LEVELS,
+// HEPTAD_BLAS_MIN_SIZE).
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/fuzz/call_case.hpp"
 
@@ -18,7 +22,7 @@ namespace {
 thread_local int reported = 0;
 
 struct arguments {
-  std::uint64_t calls = 100000, seed = 1, first = 0;
+  std::uint64_t calls = 100000, seed = 1, first = 0, threads = 1;
   double largest = 2e6;  // multiplications of one call
   char const* reference = "/usr/lib/x86_64-linux-gnu/blas/libblas.so.3";
 };
@@ -30,12 +34,13 @@ arguments parse(int argc, char** argv) {
     if (name == "--calls") given.calls = std::strtoull(argv[i + 1], nullptr, 10);
     else if (name == "--seed") given.seed = std::strtoull(argv[i + 1], nullptr, 10);
     else if (name == "--first") given.first = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--threads") given.threads = std::strtoull(argv[i + 1], nullptr, 10);
     else if (name == "--largest") given.largest = std::strtod(argv[i + 1], nullptr);
     else if (name == "--reference") given.reference = argv[i + 1];
     else {
       std::fprintf(stderr,
-                   "fuzz_calls [--calls N] [--seed S] [--first N] [--largest MULTIPLICATIONS] "
-                   "[--reference FILE]\n");
+                   "fuzz_calls [--calls N] [--seed S] [--first N] [--threads N] "
+                   "[--largest MULTIPLICATIONS] [--reference FILE]\n");
       std::exit(2);
     }
   }
@@ -58,13 +63,22 @@ int main(int argc, char** argv) {
     return 77;  // skipped
   }
   heptad::fuzz::harness tests(reference, given.largest);
-  for (std::uint64_t call = given.first; call < given.first + given.calls; ++call) {
-    std::string const failure = tests.run(given.seed, call);
-    if (failure.empty()) continue;
-    std::printf("seed %llu, call %llu: %s\n", static_cast<unsigned long long>(given.seed),
-                static_cast<unsigned long long>(call), failure.c_str());
-    return 1;
-  }
+  std::atomic<std::uint64_t> next{given.first};
+  std::atomic<bool> failed{false};
+  auto const work = [&] {
+    for (std::uint64_t call; !failed && (call = next++) < given.first + given.calls;) {
+      std::string const failure = tests.run(given.seed, call);
+      if (failure.empty()) continue;
+      std::printf("seed %llu, call %llu: %s\n", static_cast<unsigned long long>(given.seed),
+                  static_cast<unsigned long long>(call), failure.c_str());
+      failed = true;
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::uint64_t i = 1; i < given.threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+  if (failed) return 1;
   std::printf("%llu calls from %llu with seed %llu: %s\n", static_cast<unsigned long long>(given.calls),
               static_cast<unsigned long long>(given.first), static_cast<unsigned long long>(given.seed),
               tests.summary().c_str());
