@@ -36,6 +36,7 @@ fi
 step() { printf '\n== %s\n' "$*"; }
 inside() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" "$@"; }
 install() { inside apt-get install -q -y --no-install-recommends "$@" >"$root/log" || { cat "$root/log" && exit 1; }; }
+debs() { (cd "$root" && for pattern; do compgen -G "packages/$pattern" | sed 's|^|/|'; done); }  # as seen inside
 trap 'rm -rf "$root"' EXIT
 
 step "a fresh Debian 12 in $root"
@@ -48,12 +49,12 @@ cp build/deb/packages/*.deb "$root/packages/"
 cp -r examples/find_package "$root/work/client"
 
 step "heptad-tools"
-install /packages/heptad-tools_*.deb
+install $(debs "heptad-tools_*.deb")
 inside heptad --version
 inside heptad explain gemm -m 4096 -n 4096 -k 4096
 
 step "libheptad-blas: preloaded into NumPy, and as the alternative for libblas.so.3"
-install /packages/libheptad[0-9]_*.deb /packages/libheptad-blas_*.deb python3-numpy libblas3
+install $(debs "libheptad[0-9]_*.deb" "libheptad-blas_*.deb") python3-numpy libblas3
 product='import numpy as np
 A = np.random.default_rng(1).uniform(-1, 1, (1500, 1500)); C = A @ A
 print("max difference", abs(C[:9] - [[sum(A[i, l] * A[l, j] for l in range(1500)) for j in range(1500)] for i in range(9)]).max())
@@ -74,21 +75,22 @@ carried alternative python3 -c "$product"
 
 if compgen -G "$root/packages/python3-heptad_*.deb" >/dev/null; then
   step "python3-heptad"
-  install /packages/python3-heptad_*.deb
+  install $(debs "python3-heptad_*.deb")
   inside python3 -c 'import heptad, numpy as np; print(heptad.__version__)
 C, report = heptad.matmul(np.ones((700, 600)), np.ones((600, 500)), return_report=True)
 assert (C == 600).all(); print(report)'
 fi
 
 step "libheptad-dev: a client's build by CMake and by pkg-config"
-install /packages/libheptad-dev_*.deb g++ cmake make pkg-config
+install $(debs "libheptad-dev_*.deb") g++ cmake make pkg-config
 inside sh -ec 'cmake -S /work/client -B /work/build >/dev/null && cmake --build /work/build && /work/build/client
 g++ -std=c++20 /work/client/client.cpp -o /work/by-hand $(pkg-config --cflags --libs heptad) && /work/by-hand'
 
 if compgen -G "$root/packages/libheptad*-starpu_*.deb" >/dev/null; then
   step "libheptad-starpu-dev"
-  install /packages/libheptad*starpu*.deb
-  inside heptad --version
+  install $(debs "libheptad*starpu*.deb") libstarpu-dev
+  cp tests/package/components/starpu.c "$root/work/"
+  inside sh -ec 'cc /work/starpu.c -o /work/starpu $(pkg-config --cflags --libs heptad-starpu) && STARPU_NCPU=2 /work/starpu'
 fi
 
 step "removal"

@@ -9,6 +9,8 @@ packages=(
   libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libstarpu-dev libeigen3-dev
   # the Python package (nanobind comes from PyPI, below) and the Debian packages
   python3-dev python3-venv dpkg-dev file
+  # testing the documentation
+  doxygen groff-base
   # testing
   catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind
   # programs that the drop-in BLAS is tested with

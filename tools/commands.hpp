@@ -14,5 +14,6 @@ void add_info_command(CLI::App& app);
 void add_search_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
+void add_manual_command(CLI::App& app);
 
 }  // namespace heptad::tools

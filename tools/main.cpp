@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
 #ifdef HEPTAD_WITH_BENCH
   heptad::tools::add_bench_command(app);
 #endif
+  heptad::tools::add_manual_command(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -18,7 +18,7 @@ extern "C" {
 #define HEPTAD_CANCELLED 3
 #define HEPTAD_INTERNAL_ERROR 4
 
-/* C := alpha op(A) op(B) + beta C, op(X) = X for trans 'n' or 'N', its transpose for 't', 'T', 'c', 'C'.
+/** C := alpha op(A) op(B) + beta C, op(X) = X for trans 'n' or 'N', its transpose for 't', 'T', 'c', 'C'.
  * op(A) is m×k, op(B) k×n, C m×n, column-major; lda, ldb, ldc ≥ max(1, rows as stored).
  * C must overlap neither A nor B. beta = 0: C is not read. alpha = 0 or k = 0: A and B are not read.
  * Blocking and thread-safe. Returns HEPTAD_SUCCESS, or an error code: then C is untouched and
@@ -28,14 +28,14 @@ HEPTAD_API int heptad_dgemm(char transa, char transb, int64_t m, int64_t n, int6
 HEPTAD_API int heptad_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, const float* a,
                             int64_t lda, const float* b, int64_t ldb, float beta, float* c, int64_t ldc);
 
-/* Workers of the process's default context: n ≥ 1, or 0 for all that the process may use. Calls in progress end with
+/** Workers of the process's default context: n ≥ 1, or 0 for all that the process may use. Calls in progress end with
  * the workers that they have. Returns HEPTAD_SUCCESS or HEPTAD_INVALID_ARGUMENT. heptad_get_num_threads() returns 0
  * when the environment has a bad value (heptad_last_error() names it). */
 HEPTAD_API int heptad_set_num_threads(int n);
 HEPTAD_API int heptad_get_num_threads(void);
 
 HEPTAD_API const char* heptad_status_string(int status);
-/* The last failure of the calling thread: the argument, its value and the rule; "" when there was none. */
+/** The last failure of the calling thread: the argument, its value and the rule; "" when there was none. */
 HEPTAD_API const char* heptad_last_error(void);
 HEPTAD_API const char* heptad_version(void);
 

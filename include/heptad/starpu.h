@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* C := alpha op(A) op(B) + beta C, op(X) = X for trans 'n' or 'N', its transpose for 't', 'T', 'c', 'C'.
+/** C := alpha op(A) op(B) + beta C, op(X) = X for trans 'n' or 'N', its transpose for 't', 'T', 'c', 'C'.
  * Matrix handles with nx contiguous rows and ny columns. Submits and returns without waiting; see submit_gemm() in
  * <heptad/starpu.hpp>. sched_ctx: a scheduling context, or STARPU_NMAX_SCHED_CTXS for the current one.
  * Returns HEPTAD_SUCCESS, or an error code: then nothing was submitted and heptad_last_error() says what was wrong. */
