@@ -37,10 +37,16 @@ step() { printf '\n== %s\n' "$*"; }
 inside() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" "$@"; }
 install() { inside apt-get install -q -y --no-install-recommends "$@" >"$root/log" || { cat "$root/log" && exit 1; }; }
 debs() { (cd "$root" && for pattern; do compgen -G "packages/$pattern" | sed 's|^|/|'; done); }  # as seen inside
-trap 'rm -rf "$root"' EXIT
+leave() { # what is mounted first: nothing of the system may be removed with the folder
+  umount "$root/proc" "$root/sys" 2>/dev/null || true
+  mountpoint -q "$root/proc" || mountpoint -q "$root/sys" || rm -rf "$root"
+}
+trap leave EXIT
 
 step "a fresh Debian 12 in $root"
 debootstrap --variant=minbase bookworm "$root" >/dev/null
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
 cp /etc/resolv.conf "$root/etc/"
 if compgen -G '/etc/apt/apt.conf.d/*proxy*' >/dev/null; then cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/"; fi
 inside apt-get update -q >/dev/null
