@@ -4,8 +4,6 @@
 // scaling codelet, which reads and writes C once; tasks through the TBB scheduler.
 #include "src/api/calibrate.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <time.h>
@@ -14,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -145,8 +144,7 @@ private:
 // GB/s, read and written, of Winograd's four sums of A: eight blocks that together take `bytes` per worker. In a
 // product much else is read and written between two passes over the same blocks, so they are taken in turn from several
 // times as much memory, up to `most` bytes.
-double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, int workers,
-                   oneapi::tbb::task_arena& arena) {
+double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, int workers) {
   algorithm const& winograd = *find_algorithm("winograd");
   std::vector<int> sums;
   for (int r = 0; r < winograd.rank(); ++r) {
@@ -176,15 +174,14 @@ double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, 
   };
   // The workers run long enough beside each other that their own times tell what each gets.
   std::vector<double> seconds(static_cast<std::size_t>(workers));
-  arena.execute([&] {
-    oneapi::tbb::parallel_for(
-        0, workers,
-        [&](int w) {
-          seconds[static_cast<std::size_t>(w)] = median_seconds(
-              clocks, [&] { pass(w); }, 0.2);
-        },
-        oneapi::tbb::simple_partitioner());
-  });
+  {
+    std::vector<std::jthread> threads;
+    for (int w = 0; w < workers; ++w)
+      threads.emplace_back([&, w] {
+        seconds[static_cast<std::size_t>(w)] = median_seconds(
+            clocks, [&] { pass(w); }, 0.2);
+      });
+  }
   double rate = 0;
   for (double s : seconds) rate += 1e-9 * double(rows * cols) * double(inputs + outputs) * sizeof(double) / s;
   return rate;
@@ -328,9 +325,8 @@ machine_profile calibrate(calibration_settings const& settings) {
   p.passes.clear();
   for (double const bytes : pass_sizes) {
     progress.next(fmt::format("passes over {:.3g} MB", bytes / 1e6));
-    double const one = pass_gbytes(clocks, bytes, large, 1, all);
-    double const together =
-        workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), large, workers, all);
+    double const one = pass_gbytes(clocks, bytes, large, 1);
+    double const together = workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), large, workers);
     p.passes.push_back({bytes, one, std::max(one, together)});
   }
   progress.next("updates in memory");
