@@ -173,6 +173,7 @@ json to_json(rate_table const& r) {
 rate_table default_rates(double gflops) {
   rate_table r;
   r.sides = {8, 32, 96, 256, 512, 1024, 2048};
+  r.product_gflops.clear();
   for (int const m : r.sides)
     for (int const n : r.sides)
       for (int const k : r.sides) {
