@@ -76,7 +76,7 @@ def main():
 
     latest = {(shape(case), column(case)): case for _, record in records for case in record["cases"]}
     sources = "\n".join(f"- {provenance(record, name).format('')}" for name, record in records)
-    table = (f"Times of the best other library over Heptad's:\n\n{ratio_table(list(latest.values()))}\n\n{sources}\n\n"
+    table = (f"Times of the best other library over Heptad's; of a case in several of the records below, the last one counts:\n\n{ratio_table(list(latest.values()))}\n\n{sources}\n\n"
              "All figures: [docs/performance.md](docs/performance.md).")
     readme = ROOT / "README.md"
     marked = re.compile(r"(<!-- performance:.*?-->\n).*?(<!-- end of performance -->)", re.S)
