@@ -15,6 +15,7 @@
 
 #include <heptad/cuda.hpp>
 
+#include "bench/gpu/check.hpp"
 #include "bench/gpu/matrices.hpp"
 #include "codelets/cuda/product.hpp"
 #include "src/api/cuda/device.hpp"
@@ -22,12 +23,6 @@
 
 namespace heptad::bench {
 namespace {
-
-using cuda::check;
-
-void check(cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
 
 struct arguments {
   std::string types = "d", sizes = "1024,2048,4096,8192";

@@ -16,17 +16,12 @@
 
 #include <heptad/cuda.hpp>
 
+#include "bench/gpu/check.hpp"
 #include "bench/gpu/matrices.hpp"
 #include "src/api/cuda/device.hpp"
 
 namespace heptad::bench {
 namespace {
-
-using cuda::check;
-
-void check(cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
-}
 
 struct arguments {
   std::string types = "d", sizes = "8192", peers = "copy,xt2048,xt4096";

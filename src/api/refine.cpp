@@ -14,6 +14,7 @@
 #include "src/plan/plan_json.hpp"
 #include "src/plan/planner.hpp"
 #include "src/plan/profile.hpp"
+#include "src/plan/replace_file.hpp"
 
 namespace heptad {
 namespace {
@@ -52,14 +53,7 @@ json read_file(machine_profile const& machine) {
 
 void write_file(json const& all) {
   try {
-    std::filesystem::path const target = refined_path();
-    std::error_code failure;
-    std::filesystem::create_directories(target.parent_path(), failure);
-    std::string const fresh = target.string() + ".new";
-    std::ofstream file(fresh);
-    file << all.dump(1) << '\n';
-    file.close();
-    if (file) std::filesystem::rename(fresh, target, failure);
+    static_cast<void>(replace_file(refined_path(), all.dump(1) + '\n'));
   } catch (error const&) {
     // no place for it
   }

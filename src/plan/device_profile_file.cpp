@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "src/plan/profile.hpp"
+#include "src/plan/replace_file.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -181,15 +182,7 @@ void save_device_profile(device_profile const& profile, std::string const& path)
     if (read.text(before[i], fmt::format("[{}]", i), "name") != profile.name) all.push_back(before[i]);
   all.push_back(as_json_entry(profile));
 
-  std::filesystem::path const target(path);
-  std::error_code failure;
-  if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), failure);
-  std::string const fresh = path + ".new";
-  std::ofstream file(fresh);
-  file << all.dump(2) << '\n';
-  file.close();
-  if (file) std::filesystem::rename(fresh, path, failure);
-  if (!file || failure)
+  if (!replace_file(path, all.dump(2) + '\n'))
     throw error(status::invalid_argument, fmt::format("device profiles {}: cannot be written", path));
 }
 

@@ -77,11 +77,7 @@ public:
   }
 
   plan run() {
-    considered const classical = best_classical();
-    int const forced = forced_levels();
-    weigh_all(forced);
-    considered const* chosen = cheapest();
-    if (forced < 0 && chosen != nullptr && chosen->seconds() > (1 - margin) * classical.seconds()) chosen = nullptr;
+    auto const [classical, chosen, forced] = decide();
     plan p = describe(classical, chosen, forced);
     tell_candidates(p, classical, chosen != nullptr ? *chosen : classical);
     return p;
@@ -89,11 +85,7 @@ public:
 
   /// The chosen plan, then others that are possible, the cheapest first.
   std::vector<plan> rank(std::size_t most, std::size_t variants) {
-    considered const classical = best_classical();
-    int const forced = forced_levels();
-    weigh_all(forced);
-    considered const* chosen = cheapest();
-    if (forced < 0 && chosen != nullptr && chosen->seconds() > (1 - margin) * classical.seconds()) chosen = nullptr;
+    auto const [classical, chosen, forced] = decide();
     std::vector<plan> plans{describe(classical, chosen, forced)};
     std::vector<considered const*> order;
     for (considered const& c : considered_)
@@ -113,6 +105,21 @@ public:
   }
 
 private:
+  struct decision {
+    considered classical;
+    considered const* chosen;  // in considered_; none: the classical one
+    int forced;                // levels; negative: planned
+  };
+  decision decide() {
+    int const forced = forced_levels();
+    decision d{best_classical(), nullptr, forced};
+    weigh_all(forced);
+    considered const* const best = cheapest();
+    bool const pays = best != nullptr && (forced >= 0 || !(best->seconds() > (1 - margin) * d.classical.seconds()));
+    if (pays) d.chosen = best;
+    return d;
+  }
+
   [[nodiscard]] int forced_levels() const {
     if (wishes_.force_levels < 0) return -1;
     return wishes_.max_levels < 0 ? wishes_.force_levels : std::min(wishes_.force_levels, wishes_.max_levels);

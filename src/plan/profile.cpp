@@ -18,6 +18,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/plan/replace_file.hpp"
+
 namespace heptad {
 namespace {
 
@@ -262,15 +264,8 @@ void save_profile(machine_profile const& profile, std::string const& path) {
   result["f32"] = to_json(profile.f32);
   result["f64"] = to_json(profile.f64);
 
-  std::filesystem::path const target(path);
-  std::error_code failure;
-  if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), failure);
-  std::string const fresh = path + ".new";
-  std::ofstream file(fresh);
-  file << result.dump(2) << '\n';
-  file.close();
-  if (file) std::filesystem::rename(fresh, path, failure);
-  if (!file || failure) throw error(status::invalid_argument, fmt::format("profile {}: cannot be written", path));
+  if (!replace_file(path, result.dump(2) + '\n'))
+    throw error(status::invalid_argument, fmt::format("profile {}: cannot be written", path));
 }
 
 }  // namespace heptad
