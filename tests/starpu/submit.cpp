@@ -167,10 +167,10 @@ TEST_CASE("handles that the caller partitions before, after and around the produ
   double_half(60);
   (void)submit_gemm(1.0, A.handle, B.share(), 1.0, C.handle, levels(2));
   classical(1.0, A, false, B, false, 1.0, expected);
-  submit(twofold, left_right[0]);  // automatically, after, and left open
+  handled_matrix<double> changed(A);  // only read until here, and by tasks alone from here on
+  submit(twofold, left_right[0]);     // automatically, after, and left open
   submit(twofold, of_A[0]);
   double_half(0);
-  handled_matrix<double> changed(A);
   for (std::int64_t j = 0; j < 30; ++j)
     for (std::int64_t i = 0; i < 90; ++i) changed(i, j) *= 2;
   (void)submit_gemm(-1.0, A.handle, B.handle, 1.0, C.handle, levels(1));
