@@ -107,6 +107,7 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   if (given.how.most_moves > 0) text += fmt::format(" --moves {}", given.how.most_moves);
   if (!given.from.empty()) text += fmt::format(" --from {}", given.from);
   if (given.how.threads > 1) text += fmt::format(" --threads {}", given.how.threads);
+  if (!given.name.empty()) text += fmt::format(" --name {}", given.name);
   std::string const start =
       given.from.empty() ? "" : fmt::format("; started from: {}", find_algorithm(given.from)->source);
   std::time_t const now = std::time(nullptr);

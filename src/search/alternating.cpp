@@ -7,9 +7,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
-#include <heptad/heptad.hpp>
+#include "src/search/assemble.hpp"
 
 namespace heptad::search {
 namespace {
@@ -205,25 +206,11 @@ private:
     return now <= close;
   }
 
-  std::optional<algorithm> rounded() const {
-    algorithm x;
-    x.m = shape_.m;
-    x.k = shape_.k;
-    x.n = shape_.n;
-    std::array<coefficient_matrix*, 3> const matrices{&x.U, &x.V, &x.W};
-    for (int f = 0; f < 3; ++f) {
-      *matrices[f] = {shape_.blocks(f), rank_, {}};
-      for (int i = 0; i < shape_.blocks(f); ++i)
-        for (int r = 0; r < rank_; ++r)
-          matrices[f]->entries.emplace_back(std::lround(8 * nearest_value(factors_[f](i, r))), 8);
-    }
-    set_plain_programs(x);
-    try {
-      verify(x);
-      return x;
-    } catch (error const&) {
-      return std::nullopt;
-    }
+  [[nodiscard]] std::optional<algorithm> rounded() const {
+    algorithm x = assemble(shape_, rank_, [this](int f, int block, int term) {
+      return rational(std::lround(8 * nearest_value(factors_[f](block, term))), 8);
+    });
+    return verifies(x) ? std::optional(std::move(x)) : std::nullopt;
   }
 
   shape const shape_;

@@ -5,8 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include <heptad/heptad.hpp>
-
+#include "src/search/assemble.hpp"
 #include "src/search/linear_system.hpp"
 
 namespace heptad::search {
@@ -35,31 +34,6 @@ numbers numbers_of(binary_scheme const& x) {
   return result;
 }
 
-template <typename Number>
-algorithm to_algorithm(shape const& s, int rank, std::array<std::vector<Number>, 3> const& value) {
-  algorithm x;
-  x.m = s.m;
-  x.k = s.k;
-  x.n = s.n;
-  std::array<coefficient_matrix*, 3> const matrices{&x.U, &x.V, &x.W};
-  for (int f = 0; f < 3; ++f) {
-    *matrices[f] = {s.blocks(f), rank, std::vector<rational>(value[f].size())};
-    for (int r = 0; r < rank; ++r)
-      for (int i = 0; i < s.blocks(f); ++i) (*matrices[f])(i, r) = value[f][r * s.blocks(f) + i];
-  }
-  set_plain_programs(x);
-  return x;
-}
-
-bool verifies(algorithm const& x) {
-  try {
-    verify(x);
-    return true;
-  } catch (error const&) {
-    return false;
-  }
-}
-
 /// numerator / denominator = value modulo 2^s, both at most `largest`, the denominator odd; by continued fractions.
 std::optional<rational> small_fraction(std::int64_t value, std::int64_t modulus, std::int64_t largest) {
   std::int64_t r0 = modulus, r1 = (value % modulus + modulus) % modulus, t0 = 0, t1 = 1;
@@ -86,7 +60,7 @@ std::optional<algorithm> reconstruct(shape const& s, int rank, numbers const& va
         exact[f].push_back(*fraction);
       }
     if (!small) continue;
-    algorithm x = to_algorithm(s, rank, exact);
+    algorithm x = assemble(s, rank, [&](int f, int block, int term) { return exact[f][term * s.blocks(f) + block]; });
     if (verifies(x)) return x;
   }
   return std::nullopt;
@@ -198,12 +172,10 @@ std::optional<ternary_scheme> to_ternary(algorithm const& x) {
 }
 
 algorithm to_algorithm(ternary_scheme const& x) {
-  std::array<std::vector<std::int64_t>, 3> value;
-  for (int f = 0; f < 3; ++f)
-    for (ternary const& vector : x.factors[f])
-      for (int i = 0; i < x.shape.blocks(f); ++i)
-        value[f].push_back(static_cast<int>(vector.plus >> i & 1) - static_cast<int>(vector.minus >> i & 1));
-  return to_algorithm(x.shape, x.rank(), value);
+  return assemble(x.shape, x.rank(), [&x](int f, int block, int term) {
+    ternary const& vector = x.factors[f][term];
+    return rational(static_cast<int>(vector.plus >> block & 1) - static_cast<int>(vector.minus >> block & 1));
+  });
 }
 
 }  // namespace heptad::search

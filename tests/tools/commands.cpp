@@ -199,6 +199,30 @@ TEST_CASE("search writes an algorithm that verifies, with how to find it again, 
   CHECK(heptad_run(here, again).err.find("s.json: the state of the search cannot be read") != std::string::npos);
 }
 
+TEST_CASE("the search that a file under algorithms/ names writes that file again") {
+  folder const here;
+  auto const found = [](std::string text) {  // but for the line that has the version and the date
+    auto const from = text.find("\nsource "), to = text.find('\n', from + 1);
+    return text.erase(from, to - from);
+  };
+  for (std::string const name : {"sparse223", "sparse233"}) {
+    INFO(name);
+    std::string const text = read_text(fs::path(HEPTAD_ALGORITHMS_DIR) / (name + ".txt"));
+    std::string const mark = "\nsource heptad ";
+    auto const from = text.find(mark) + mark.size(), to = text.find(" (run", from);
+    REQUIRE(to != std::string::npos);
+    auto const result = heptad_run(here, text.substr(from, to - from) + " -o again.txt");
+    INFO(result.err);
+    REQUIRE(result.code == 0);
+    CHECK(found(read_text(here / "again.txt")) == found(text));
+  }
+  // Of the rank of Strassen's algorithm it finds one with as few additions as Winograd's.
+  auto const seven = heptad_run(here,
+                                "search 2 2 2 --rank 7 --objective additions --seed 1 --seconds 3600 --moves 2000000 "
+                                "-o seven.txt");
+  CHECK(seven.out.find("<2,2,2;7>, 42 nonzeros, 15 additions") != std::string::npos);
+}
+
 TEST_CASE("search for a predicted time uses the model of this machine") {
   folder const here;
   auto const json = json_of(heptad_run(

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the coefficients under algorithms/ come from: every file says it, and so that it can be found again.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "src/algorithm/algorithm.hpp"
+
+using namespace heptad;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::set<std::string> const printed{"classical", "huang323", "strassen", "winograd"};
+// Found before searches named their seeds, and not yet found again as good.
+std::set<std::string> const seed_lost{"sparse244", "sparse245", "sparse334", "sparse335",
+                                      "sparse336", "sparse344", "sparse345"};
+
+/// Everything that decides what a search finds: one thread and a limit on moves, so that the clock has no part in it.
+std::regex const search_line(R"(heptad search (\d+) (\d+) (\d+) --rank (\d+)( --method alternating)?)"
+                             R"( --objective (additions|stability|rank) --seed \d+ --seconds \d+ --moves \d+)"
+                             R"(( --from \w+)? --name (\w+))"
+                             R"( \(run 1, \d+ moves\), Heptad \d+\.\d+\.\d+, 20\d\d-\d\d-\d\d: \S.*)");
+
+}  // namespace
+
+TEST_CASE("every file under algorithms/ names the print that it is from, or the search that finds it again") {
+  int found = 0;
+  for (auto const& entry : fs::directory_iterator(HEPTAD_ALGORITHMS_DIR)) {
+    if (entry.path().extension() != ".txt") continue;
+    std::ifstream file(entry.path());
+    algorithm_header const x = parse_header({std::istreambuf_iterator<char>(file), {}}, entry.path().string());
+    INFO(x.name << ": " << x.source);
+    if (printed.count(x.name) > 0) {
+      if (x.name != "classical") CHECK(std::regex_search(x.source, std::regex(R"(\((19|20)\d\d\))")));
+      continue;
+    }
+    if (seed_lost.count(x.name) > 0) {
+      CHECK(x.source.ends_with("the seed was not kept"));
+      continue;
+    }
+    std::smatch parts;
+    REQUIRE(std::regex_match(x.source, parts, search_line));
+    CHECK((std::stoi(parts[1]) == x.m && std::stoi(parts[2]) == x.k && std::stoi(parts[3]) == x.n));
+    CHECK(std::stoi(parts[4]) >= x.rank);
+    CHECK(parts[8] == x.name);
+    ++found;
+  }
+  CHECK(found > 0);
+}
