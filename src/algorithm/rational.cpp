@@ -28,9 +28,11 @@ wide gcd(wide a, wide b) {
 
 /// num / den in lowest terms, the sign in the numerator. |num|, |den| < 2^127, den != 0.
 std::pair<std::int64_t, std::int64_t> lowest_terms(wide num, wide den) {
-  wide const divisor = den < 0 ? -gcd(num, den) : gcd(num, den);
-  num /= divisor;
-  den /= divisor;
+  if (den != 1) {
+    wide const divisor = den < 0 ? -gcd(num, den) : gcd(num, den);
+    num /= divisor;
+    den /= divisor;
+  }
   constexpr wide largest = std::numeric_limits<std::int64_t>::max();
   if (num > largest || num < -largest || den > largest)
     throw error(status::invalid_argument, "a coefficient overflows: numerator and denominator must be below 2^63");

@@ -34,7 +34,8 @@ bool in_cells(plan const& how, scheduler_kind scheduler) {
   return how.deterministic || scheduler == scheduler_kind::starpu;
 }
 
-std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine, scheduler_kind scheduler) {
+/// All but the order of the tasks.
+std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& machine, scheduler_kind scheduler) {
   auto p = std::make_shared<prepared_plan>();
   p->how = std::move(how);
   if (p->how.kernel.empty() || p->how.kernel == "auto") p->how.kernel = best_kernels(p->how.type);
@@ -42,17 +43,22 @@ std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& mach
   plan cut = p->how;
   if (cut.deterministic) cut.workers = machine.cores;
   p->work = build_gemm_graph(cut, machine, in_cells(cut, scheduler) ? tiling::cells : tiling::strips);
-  p->order = derive_dependencies(p->work, p->how.deterministic);
-  if (!p->how.levels.empty()) {
-    p->scan = build_scan_graph(p->how, machine);
-    p->scan_order = derive_dependencies(p->scan.work, false);
-  }
   bool const f64 = p->how.type == element_type::f64;
   p->shared_bytes =
       whole_pages(static_cast<std::size_t>(p->work.workspace_elements) * (f64 ? sizeof(double) : sizeof(float)));
   p->scratch_bytes = whole_pages(f64 ? scratch_of<double>(*p) : scratch_of<float>(*p));
   p->how.tasks = p->work.tasks.size();
   p->how.workspace = p->bytes();
+  return p;
+}
+
+std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine, scheduler_kind scheduler) {
+  auto p = build_graph(std::move(how), machine, scheduler);
+  p->order = derive_dependencies(p->work, p->how.deterministic);
+  if (!p->how.levels.empty()) {
+    p->scan = build_scan_graph(p->how, machine);
+    p->scan_order = derive_dependencies(p->scan.work, false);
+  }
   return p;
 }
 
@@ -151,7 +157,7 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, sche
 }
 
 void measure_candidates(context::impl& state, plan& p, scheduler_kind scheduler) {
-  for (candidate& c : p.candidates) c.workspace = build(*c.how, state.machine(), scheduler)->bytes();
+  for (candidate& c : p.candidates) c.workspace = build_graph(*c.how, state.machine(), scheduler)->bytes();
 }
 
 std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::size_t most, std::size_t variants) {

@@ -41,12 +41,15 @@ additions_program drop_unused_inputs(additions_program const& program, std::vect
 
 /// c with column r = c · column s of X; absent when they are not proportional.
 std::optional<rational> ratio(coefficient_matrix const& X, int r, int s) {
-  std::vector<int> const rows = support(X, r);
-  if (rows != support(X, s)) return std::nullopt;
-  rational const divisor = X(rows.front(), s);
-  rational const c = X(rows.front(), r) * rational(divisor.den(), divisor.num());
-  bool const same = std::ranges::all_of(rows, [&](int i) { return X(i, r) == c * X(i, s); });
-  return same ? std::optional(c) : std::nullopt;
+  for (int i = 0; i < X.rows; ++i)  // without a vector of the support: most pairs differ early
+    if (X(i, r).is_zero() != X(i, s).is_zero()) return std::nullopt;
+  std::optional<rational> c;
+  for (int i = 0; i < X.rows; ++i) {
+    if (X(i, r).is_zero()) continue;
+    if (!c) c = X(i, r) * rational(X(i, s).den(), X(i, s).num());
+    else if (X(i, r) != *c * X(i, s)) return std::nullopt;
+  }
+  return c;
 }
 
 /// Products whose sums differ by a factor share one buffer, and the factors travel; not so in a batch.
@@ -77,25 +80,40 @@ operand_sums make_sums(coefficient_matrix const& X, additions_program const& sum
   return result;
 }
 
-class scheduler_of_level {
-public:
-  scheduler_of_level(algorithm const& x, schedule_options const& wishes)
-      : x_(x),
-        wishes_(wishes),
-        in_place_(wishes.how == update::overwrite && !wishes.independent && !wishes.batched),
-        A_(make_sums(x.U, x.sums_A, role::sum_of_A, wishes.batched)),
-        B_(make_sums(x.V, x.sums_B, role::sum_of_B, wishes.batched)),
-        home_(x.rank()),
-        written_(x.W.rows, false) {
-    std::vector<bool> shared(x.rank(), false);
+}  // namespace
+
+struct level_scheduler::parts {
+  operand_sums A, B;
+  std::vector<int> shared, direct;  // products
+  additions_program to_C;           // shared products -> blocks of C
+
+  parts(algorithm const& x, bool batched)
+      : A(make_sums(x.U, x.sums_A, role::sum_of_A, batched)), B(make_sums(x.V, x.sums_B, role::sum_of_B, batched)) {
+    std::vector<bool> is_shared(x.rank(), false);
     for (int r = 0; r < x.rank(); ++r) {
       std::size_t const fed = support(x.W, r).size();
       if (fed == 0 || support(x.U, r).empty() || support(x.V, r).empty()) continue;  // adds nothing to C
-      shared[r] = fed > 1 || wishes.batched;
-      (shared[r] ? shared_ : direct_).push_back(r);
+      is_shared[r] = fed > 1 || batched;
+      (is_shared[r] ? shared : direct).push_back(r);
     }
-    to_C_ = without_inputs(x.sums_C, shared);
+    to_C = without_inputs(x.sums_C, is_shared);
   }
+};
+
+/// One order.
+class level_scheduler::ordering {
+public:
+  ordering(algorithm const& x, parts const& p, schedule_options const& wishes)
+      : x_(x),
+        wishes_(wishes),
+        in_place_(wishes.how == update::overwrite && !wishes.independent && !wishes.batched),
+        A_(p.A),
+        B_(p.B),
+        shared_(p.shared),
+        direct_(p.direct),
+        to_C_(p.to_C),
+        home_(x.rank()),
+        written_(x.W.rows, false) {}
 
   level_schedule run() && {
     choose_order();
@@ -105,8 +123,8 @@ public:
     s.before_update = products(before_update_);
     s.update_C = update_pass();
     s.after_update = products(after_update_);
-    s.sums_A = std::move(A_.pass);
-    s.sums_B = std::move(B_.pass);
+    s.sums_A = A_.pass;
+    s.sums_B = B_.pass;
     return s;
   }
 
@@ -257,18 +275,25 @@ private:
   algorithm const& x_;
   schedule_options const wishes_;
   bool const in_place_;
-  operand_sums A_, B_;
-  std::vector<int> shared_, direct_;
-  additions_program to_C_;                  // shared products -> blocks of C
+  operand_sums const &A_, &B_;
+  std::vector<int> const &shared_, &direct_;
+  additions_program const& to_C_;
   std::vector<std::optional<place>> home_;  // of the shared products
   std::vector<bool> written_;               // blocks of C, so far in program order
   std::vector<int> before_sums_, before_update_, after_update_;
 };
 
-}  // namespace
+level_scheduler::level_scheduler(algorithm const& x, bool batched)
+    : x_(x), batched_(batched), parts_(std::make_unique<parts const>(x, batched)) {}
+level_scheduler::~level_scheduler() = default;
+
+level_schedule level_scheduler::schedule(schedule_options wishes) const {
+  wishes.batched = batched_;
+  return ordering(x_, *parts_, wishes).run();
+}
 
 level_schedule schedule_level(algorithm const& x, schedule_options const& wishes) {
-  return scheduler_of_level(x, wishes).run();
+  return level_scheduler(x, wishes.batched).schedule(wishes);
 }
 
 }  // namespace heptad

@@ -3,6 +3,7 @@
 // Knows block indices only, no shapes, so that task levels and explicit levels share it.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "src/algorithm/algorithm.hpp"
@@ -65,5 +66,24 @@ struct schedule_options {
 /// formed somewhere, and update_C maps them to the blocks of C.
 /// An operand with one term is the block itself: its coefficient travels with the product.
 level_schedule schedule_level(algorithm const& x, schedule_options const& wishes);
+
+/// The same for several orders of one algorithm, which must outlive it: what does not depend on the order is made once.
+class level_scheduler {
+public:
+  explicit level_scheduler(algorithm const& x, bool batched = false);
+  ~level_scheduler();
+  level_scheduler(level_scheduler const&) = delete;
+  level_scheduler& operator=(level_scheduler const&) = delete;
+
+  /// wishes.batched is that of the constructor.
+  [[nodiscard]] level_schedule schedule(schedule_options wishes) const;
+
+private:
+  struct parts;
+  class ordering;
+  algorithm const& x_;
+  bool const batched_;
+  std::unique_ptr<parts const> const parts_;
+};
 
 }  // namespace heptad

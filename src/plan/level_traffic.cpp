@@ -57,10 +57,11 @@ level_traffic traffic_of(algorithm const& x) {
 
 std::array<level_passes, 16> passes_of(algorithm const& x) {
   std::array<level_passes, 16> passes;
+  level_scheduler const of_x(x);
   for (int i = 0; i < 16; ++i) {
     // Scaled and accumulating nodes run in the same order.
     update const how = (i & 8) != 0 ? update::overwrite : update::accumulate;
-    passes[i] = count(schedule_level(x, {how, (i & 4) != 0, (i & 2) != 0, (i & 1) != 0}));
+    passes[i] = count(of_x.schedule({how, (i & 4) != 0, (i & 2) != 0, (i & 1) != 0}));
   }
   return passes;
 }
