@@ -8,13 +8,13 @@
 
 namespace heptad {
 
-/// Boundaries 0 = b0 < b1 < … = extent of at most `pieces` pieces, each a multiple of `unit` but the last, which takes
-/// the remainder. Needs extent > 0.
+/// Boundaries 0 = b0 < b1 < … = extent of at most `pieces` pieces: the multiples of `unit` nearest to equal pieces.
+/// Needs extent > 0.
 inline std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t pieces, std::int64_t unit = 1) {
   std::int64_t const units = std::max<std::int64_t>(1, extent / unit);
   pieces = std::clamp<std::int64_t>(pieces, 1, units);
   std::vector<std::int64_t> boundaries;
-  for (std::int64_t i = 0; i < pieces; ++i) boundaries.push_back(units * i / pieces * unit);
+  for (std::int64_t i = 0; i < pieces; ++i) boundaries.push_back((extent * i / pieces + unit / 2) / unit * unit);
   boundaries.push_back(extent);
   return boundaries;
 }

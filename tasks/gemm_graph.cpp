@@ -255,11 +255,10 @@ private:
     strips(name, v, std::clamp<std::int64_t>(static_cast<std::int64_t>(flops / least_strip_flops), 1, pieces), {});
   }
 
-  /// Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the pieces.
+  /// Whole register tiles of every kernel set (48 is a multiple of them all), unless that unbalances the pieces. Eight
+  /// elements at the least: vectors of the next piece would not lie in whole cache lines.
   static std::int64_t tiles_unit(std::int64_t extent, std::int64_t pieces) {
-    for (std::int64_t const tile : {48, 8})
-      if (extent >= 32 * tile * pieces) return tile;
-    return 1;
+    return extent >= 32 * 48 * pieces ? 48 : 8;
   }
 
   /// One product for each cell of C and each piece of k; the first one applies the node's update.

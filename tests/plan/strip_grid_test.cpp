@@ -8,8 +8,8 @@ using namespace heptad;
 
 namespace {
 
-std::pair<std::int64_t, std::int64_t> cut(std::int64_t m, std::int64_t n, std::int64_t pieces, std::int64_t most_rows) {
-  strip_grid const g = cut_into_grid(m, n, pieces, most_rows);
+std::pair<std::int64_t, std::int64_t> cut(std::int64_t m, std::int64_t n, std::int64_t pieces, std::int64_t resident) {
+  strip_grid const g = cut_into_grid(m, n, pieces, resident);
   return {g.rows, g.cols};
 }
 
@@ -35,15 +35,16 @@ TEST_CASE("the longer side of C is cut, both sides when there are pieces for bot
 }
 
 TEST_CASE("two pieces of a square keep their rows of A in the cache where they can") {
-  CHECK(cut(256, 256, 2, 256) == grid{1, 2});
+  CHECK(cut(255, 256, 2, 256) == grid{1, 2});
+  CHECK(cut(256, 256, 2, 256) == grid{2, 1});
   CHECK(cut(512, 512, 2, 256) == grid{2, 1});
-  CHECK(cut(512, 512, 2, 512) == grid{1, 2});
+  CHECK(cut(512, 512, 2, 1024) == grid{1, 2});
   CHECK(cut(4096, 4096, 2, 256) == grid{2, 1});
 }
 
 TEST_CASE("resident rows follow from the cache and the element size") {
   machine_profile machine;
   machine.l2_bytes = 2 << 20;
-  CHECK(resident_rows(element_type::f64, machine) == 256);
-  CHECK(resident_rows(element_type::f32, machine) == 512);
+  CHECK(resident_rows(element_type::f64, machine) == 512);
+  CHECK(resident_rows(element_type::f32, machine) == 1024);
 }
