@@ -24,6 +24,7 @@
 
 #include "src/api/context.hpp"
 #include "src/plan/planner.hpp"
+#include "src/search/join.hpp"
 #include "src/search/search.hpp"
 #include "tools/commands.hpp"
 
@@ -80,13 +81,24 @@ void write(std::string const& path, std::string const& text) {
   if (!file || problem) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
 }
 
+algorithm find(std::string const& name) {
+  auto const x = find_algorithm(name);
+  if (!x) throw error(status::invalid_argument, fmt::format("--from {}: there is no such algorithm", name));
+  return *x;
+}
+
+/// An algorithm, or two of them joined by a "+".
+algorithm start_of(std::string const& from, search::shape const& what) {
+  auto const plus = from.find('+');
+  if (plus == std::string::npos || std::filesystem::exists(from)) return find(from);
+  return search::join(find(from.substr(0, plus)), find(from.substr(plus + 1)), what);
+}
+
 /// From the state of an earlier search, or from an algorithm.
 std::optional<search::knowledge> read_start(search_arguments const& given) {
   if (given.state.empty() || !std::filesystem::exists(given.state)) {
     if (given.from.empty()) return std::nullopt;
-    auto const x = find_algorithm(given.from);
-    if (!x) throw error(status::invalid_argument, fmt::format("--from {}: there is no such algorithm", given.from));
-    return search::knowledge_of(*x);
+    return search::knowledge_of(start_of(given.from, given.how.what));
   }
   std::ifstream file(given.state, std::ios::binary);
   std::string const text{std::istreambuf_iterator<char>(file), {}};
@@ -108,14 +120,12 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   if (!given.from.empty()) text += fmt::format(" --from {}", given.from);
   if (given.how.threads > 1) text += fmt::format(" --threads {}", given.how.threads);
   if (!given.name.empty()) text += fmt::format(" --name {}", given.name);
-  std::string const start =
-      given.from.empty() ? "" : fmt::format("; started from: {}", find_algorithm(given.from)->source);
   std::time_t const now = std::time(nullptr);
   std::string const found = given.how.by == search::method::alternating ? "alternating least squares, made exact"
                             : given.how.aim == search::objective::rank  ? "flip graph over GF(2), lifted"
                                                                         : "flip graph over GF(2), lifted, annealed";
-  return fmt::format("{} (run {}, {} moves), Heptad {}, {:%Y-%m-%d}: {}{}", text, known.runs, known.moves, version(),
-                     fmt::gmtime(now), found, start);
+  return fmt::format("{} (run {}, {} moves), Heptad {}, {:%Y-%m-%d}: {}", text, known.runs, known.moves, version(),
+                     fmt::gmtime(now), found);
 }
 
 /// Of one level of the algorithm, of the kind that suits it, in the planner's model of this machine.
@@ -228,7 +238,8 @@ void add_search_command(CLI::App& app) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there");
-  command->add_option("--from", given->from, "start from this algorithm: name, shape or file");
+  command->add_option("--from", given->from,
+                      "start from this algorithm: name, shape or file; or from two side by side: sparse332+sparse332");
   command->add_option("--name", given->name, "of the algorithm (default: found, and the sides)");
   command->add_option("-o,--output", given->output, "file for the best algorithm; else it is printed");
   command->add_flag("--json", given->json, "print JSON");

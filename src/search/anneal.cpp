@@ -36,7 +36,7 @@ double instability(ternary_scheme const& x) {
 }
 
 /// How energies compare to the temperatures below, which are those of nonzeros.
-constexpr double units_of_instability = 60;
+constexpr double units_of_instability = 25;
 constexpr double hottest = 2.0, coldest = 0.2;
 
 /// One flip of terms i and j whose factor x is the same up to sign.

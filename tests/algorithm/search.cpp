@@ -9,6 +9,7 @@
 
 #include "src/search/anneal.hpp"
 #include "src/search/flip_walk.hpp"
+#include "src/search/join.hpp"
 #include "src/search/lift.hpp"
 #include "src/search/linear_system.hpp"
 #include "tests/algorithm/reference.hpp"
@@ -138,6 +139,23 @@ TEST_CASE("a search from an algorithm keeps its rank and makes it better") {
   algorithm halves = *find_algorithm("strassen");
   halves.U(0, 0) = rational(1, 2);
   CHECK_THROWS_WITH(knowledge_of(halves), Catch::Contains("has the coefficient 1/2"));
+}
+
+TEST_CASE("two algorithms side by side are one, along any side") {
+  auto const x = *find_algorithm("sparse323"), y = *find_algorithm("sparse223");
+  algorithm const sums[] = {search::join(x, y, {5, 2, 3}), search::join(rotate(x), rotate(y), {2, 3, 5}),
+                            search::join(rotate(rotate(x)), rotate(rotate(y)), {3, 5, 2})};
+  for (algorithm const& sum : sums) {
+    CHECK(sum.rank() == x.rank() + y.rank());
+    CHECK_NOTHROW(verify(sum));
+    heptad::test::require_multiplies_modulo_a_prime(sum);
+  }
+  CHECK_THROWS_WITH(search::join(x, y, {3, 4, 3}), Catch::Contains("do not make <3,4,3>"));
+  settings how = moves_only({2, 2, 4}, 3'000'000);
+  how.rank = 14;
+  knowledge const known =
+      quietly(how, knowledge_of(search::join(*find_algorithm("strassen"), *find_algorithm("strassen"), how.what)));
+  CHECK(known.best->rank() == 14);
 }
 
 TEST_CASE("the state of a search is not believed") {
