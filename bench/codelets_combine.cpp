@@ -4,7 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "codelets/cpu/combine.hpp"
@@ -70,6 +72,21 @@ private:
   T* data_;
 };
 
+/// What a pass takes, in the memory that a worker keeps for it.
+template <typename T>
+class scratch {
+public:
+  scratch(combine_program<T> const& program, std::size_t inputs, std::size_t outputs)
+      : lines_(combine_memory(program, inputs, outputs) / sizeof(line) + 1) {}
+  std::span<std::byte> room() { return std::as_writable_bytes(std::span(lines_)); }
+
+private:
+  struct alignas(64) line {
+    std::byte bytes[64];
+  };
+  std::vector<line> lines_;
+};
+
 int sets_for(std::int64_t extent, std::int64_t element_bytes) {
   constexpr std::int64_t enough = 96 << 20;  // beyond any L2, within a large L3
   return extent <= 128 ? 1
@@ -84,11 +101,12 @@ void fresh_sums(benchmark::State& state, additions_program const& exact, bool st
   auto const program = compile<T>(exact);
   std::vector<combine_input<T>> in(exact.inputs);
   std::vector<combine_output<T>> out(exact.outputs.size());
+  scratch<T> memory(program, in.size(), out.size());
   int set = 0;
   for (auto _ : state) {
     for (int i = 0; i < exact.inputs; ++i) in[i] = blocks.input(set, i);
     for (int q = 0; q < outputs; ++q) out[q] = blocks.output(set, q);
-    combine<T>(program, in, out, extent, extent, streaming);
+    combine<T>(program, in, out, extent, extent, streaming, memory.room());
     set = (set + 1) % sets;
   }
   state.SetBytesProcessed(state.iterations() * (exact.inputs + outputs) * extent * extent *
@@ -103,13 +121,14 @@ void post_in_place(benchmark::State& state) {
   auto const program = compile<T>(winograd_post());
   std::vector<combine_input<T>> in(4);
   std::vector<combine_output<T>> out(4);
+  scratch<T> memory(program, in.size(), out.size());
   int set = 0;
   for (auto _ : state) {
     for (int i = 0; i < 4; ++i) {
       in[i] = blocks.input(set, i);
       out[i] = blocks.in_place(set, i, 0);
     }
-    combine<T>(program, in, out, extent, extent, false);
+    combine<T>(program, in, out, extent, extent, false, memory.room());
     set = (set + 1) % sets;
   }
   state.SetBytesProcessed(state.iterations() * 7 * extent * extent * static_cast<std::int64_t>(sizeof(T)));
@@ -124,6 +143,7 @@ void post_into_C(benchmark::State& state) {
   auto const program = compile<T>(winograd_post());
   std::vector<combine_input<T>> in(4);
   std::vector<combine_output<T>> out(4);
+  scratch<T> memory(program, in.size(), out.size());
   int set = 0;
   for (auto _ : state) {
     for (int i = 0; i < 4; ++i) {
@@ -131,7 +151,7 @@ void post_into_C(benchmark::State& state) {
       in[i] = {product.data, product.row_stride, product.col_stride};
       out[i] = blocks.in_place(set, i, 1);
     }
-    combine<T>(program, in, out, extent, extent, false);
+    combine<T>(program, in, out, extent, extent, false, memory.room());
     set = (set + 1) % sets;
   }
   state.SetBytesProcessed(state.iterations() * 12 * extent * extent * static_cast<std::int64_t>(sizeof(T)));

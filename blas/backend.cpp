@@ -5,22 +5,30 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <vector>
+#include <cstring>
+#include <span>
+#include <string_view>
 
 extern "C" __attribute__((visibility("default"))) char const heptad_blas_mark[] = "Heptad's drop-in BLAS";
 
 namespace heptad::blas {
 namespace {
 
-/// What stands behind each name; the first that loads is taken.
-std::vector<std::string> files_of(std::string const& name) {
-  if (name == "openblas") return {"libopenblas.so.0", "libopenblas.so"};
-  if (name == "blis") return {"libblis.so.4", "libblis.so.5", "libblis.so"};
-  if (name == "mkl") return {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1", "libmkl_rt.so"};
-  if (name == "reference") {
-    return {"/usr/lib/x86_64-linux-gnu/blas/libblas.so.3", "/usr/lib64/libblas.so.3", "libblas.so.3"};
-  }
-  return {name};
+using files = std::span<char const* const>;
+
+constexpr char const* openblas[] = {"libopenblas.so.0", "libopenblas.so"};
+constexpr char const* blis[] = {"libblis.so.4", "libblis.so.5", "libblis.so"};
+constexpr char const* mkl[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so.1", "libmkl_rt.so"};
+constexpr char const* reference[] = {"/usr/lib/x86_64-linux-gnu/blas/libblas.so.3", "/usr/lib64/libblas.so.3",
+                                     "libblas.so.3"};
+
+/// What stands behind a name that is no file; the first that loads is taken.
+files files_of(std::string_view name) {
+  return name == "openblas"    ? files(openblas)
+         : name == "blis"      ? files(blis)
+         : name == "mkl"       ? files(mkl)
+         : name == "reference" ? files(reference)
+                               : files();
 }
 
 bool is_ours(void* function) {
@@ -57,10 +65,10 @@ bool backend::accept(void* handle) {
   return true;
 }
 
-bool backend::open(std::string const& file) {
+bool backend::open(char const* file) {
   // MKL loads its layers as it goes, and they look for it in the global scope.
-  int const scope = file.find("mkl") == std::string::npos ? RTLD_LOCAL : RTLD_GLOBAL;
-  void* const handle = dlopen(file.c_str(), RTLD_LAZY | scope);
+  int const scope = std::strstr(file, "mkl") == nullptr ? RTLD_LOCAL : RTLD_GLOBAL;
+  void* const handle = dlopen(file, RTLD_LAZY | scope);
   if (handle == nullptr) return false;
   if (accept(handle)) return true;
   dlclose(handle);
@@ -69,9 +77,10 @@ bool backend::open(std::string const& file) {
 
 backend::backend(std::string const& wanted) {
   if (!wanted.empty()) {
-    for (std::string const& file : files_of(wanted)) {
+    for (char const* file : files_of(wanted)) {
       if (open(file)) return;
     }
+    if (files_of(wanted).empty() && open(wanted.c_str())) return;
     fmt::print(
         stderr,
         "heptad-blas: HEPTAD_BLAS_BACKEND = '{}' must be a BLAS that can be loaded, and not Heptad's own; another "
@@ -82,7 +91,7 @@ backend::backend(std::string const& wanted) {
   for (char const* file : {"libblas.so.3", "libopenblas.so.0", "libblis.so.4", "libmkl_rt.so.2"}) {
     if (open(file)) return;
   }
-  for (std::string const& file : files_of("reference")) {
+  for (char const* file : reference) {
     if (open(file)) return;
   }
   fmt::print(stderr, "heptad-blas: no BLAS was found; set HEPTAD_BLAS_BACKEND to the file of one\n");

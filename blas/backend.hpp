@@ -16,16 +16,16 @@ public:
   /// Null when neither the BLAS nor the LAPACK has it.
   [[nodiscard]] void* find(char const* symbol) const;
   /// Of the library that dgemm_ comes from; "" when there is no BLAS at all.
-  [[nodiscard]] std::string const& path() const noexcept { return path_; }
+  [[nodiscard]] char const* path() const noexcept { return path_; }
   /// Threads that the library would use for its next call; 0 when it does not say.
   [[nodiscard]] int threads() const;
 
 private:
-  bool open(std::string const& file);
+  bool open(char const* file);
   bool accept(void* handle);
 
   void* blas_ = nullptr;
-  std::string path_;
+  char const* path_ = "";             // the loader's
   int (*int_threads_)() = nullptr;    // OpenBLAS, MKL
   long (*long_threads_)() = nullptr;  // BLIS; −1: not set
 };

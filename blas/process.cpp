@@ -6,10 +6,13 @@
 #include <pthread.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -37,13 +40,24 @@ constexpr double least_gain = 1.1;
 // cut into pieces that it is slower on. With a lower limit LU, Cholesky and syrk of 4096 and 8192 lost on two cores.
 constexpr double least_saving_alone = 10e-3, least_saving_between = 100e-3;
 
-void say(std::string const& text) { fmt::print(stderr, "heptad-blas: {}\n", text); }
+/// A line on stderr, in one piece; without memory for it there is none.
+template <typename... Args>
+void say(fmt::format_string<Args...> text, Args const&... args) noexcept {
+  try {
+    fmt::memory_buffer line;
+    fmt::format_to(fmt::appender(line), "heptad-blas: ");
+    fmt::vformat_to(fmt::appender(line), text, fmt::make_format_args(args...));
+    line.push_back('\n');
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  } catch (std::bad_alloc const&) {
+  }
+}
 
 settings settings_of_process() {
   try {
     return parse_settings([](char const* name) { return std::getenv(name); });
   } catch (bad_setting const& wrong) {
-    say(fmt::format("{}; every call goes to the backend", wrong.what()));
+    say("{}; every call goes to the backend", wrong.what());
     settings how;
     how.disabled = true;
     return how;
@@ -60,22 +74,41 @@ process::process(settings given)
       lapack_f64_(real),
       lapack_f32_(real),
       least_work_(how.disabled ? std::numeric_limits<double>::infinity() : std::pow(how.min_size, 3)),
-      memo_(new memo) {}
+      memo_(fresh_memo()) {}
+
+process::memo* process::fresh_memo() noexcept {
+  alignas(memo) static std::byte room[sizeof(memo)];
+  return ::new (room) memo;
+}
+
+namespace {
+
+/// Never destroyed: exit handlers of the program may still multiply. It takes no memory, so that the first call can
+/// always be passed on, but to read long values of variables.
+process* make_process() noexcept {
+  alignas(process) static std::byte room[sizeof(process)];
+  static process* made = nullptr;
+  try {
+    made = ::new (room) process(settings_of_process());
+  } catch (std::bad_alloc const&) {
+    say("no memory to find the backend with");
+    std::abort();
+  }
+  pthread_atfork(nullptr, nullptr, [] { made->after_fork(); });
+  if (made->how.verbose) std::atexit([] { made->print_summary(); });
+  return made;
+}
+
+}  // namespace
 
 process& this_process() {
-  // Never destroyed: exit handlers of the program may still multiply.
-  static process& state = *[] {
-    static process* made = new process(settings_of_process());
-    pthread_atfork(nullptr, nullptr, [] { made->after_fork(); });
-    if (made->how.verbose) std::atexit([] { made->print_summary(); });
-    return made;
-  }();
+  static process& state = *make_process();
   return state;
 }
 
-void process::after_fork() {
-  // A thread of the parent may have held the lock; it does not exist here.
-  memo_ = new memo;
+void process::after_fork() noexcept {
+  // A thread of the parent may have held the lock, which does not exist here, and have left the table half changed.
+  memo_ = fresh_memo();
   for (auto& types : tallies_) {
     for (tally& t : types) t.calls = t.carried = t.nanoseconds = 0;
   }
@@ -87,8 +120,8 @@ void process::follow_threads() {
   int const by_backend = real.threads();
   int const wanted = by_backend > 0 ? by_backend : how.threads;
   if (wanted == memo_->threads) return;
+  if (heptad_set_num_threads(wanted) != HEPTAD_SUCCESS) return;  // it comes back when the plan is made
   memo_->threads = wanted;
-  (void)heptad_set_num_threads(wanted);  // a failure comes back when the plan is made
   memo_->savings.clear();
 }
 
@@ -116,13 +149,15 @@ double process::saving(problem const& shape) {
     if (how.forced_levels) saved = 0;
     // Without other threads there is nobody to wake and nobody to share a core with.
     else if (gains) saved = best.workers == 1 ? HUGE_VAL : best.classical_seconds - best.seconds;
-  } catch (std::exception const& e) {
-    // A bad value of one of the library's variables, or no memory for a plan.
-    say(fmt::format("{}; every call goes to the backend", e.what()));
+    if (memo_->savings.size() >= remembered_shapes) memo_->savings.clear();
+    memo_->savings.emplace(key, saved);
+  } catch (std::bad_alloc const&) {
+  } catch (error const& e) {
+    if (e.code() == status::out_of_memory) return -1;  // there may be some for the next call
+    // A bad value of one of the library's variables.
+    say("{}; every call goes to the backend", e.what());
     memo_->broken = true;
   }
-  if (memo_->savings.size() >= remembered_shapes) memo_->savings.clear();
-  memo_->savings.emplace(key, saved);
   return saved;
 }
 
@@ -134,7 +169,7 @@ bool process::multiply(T alpha, matrix_view<T const> const& A, matrix_view<T con
     fast_products_ += !done.plan.levels.empty();
     return true;
   } catch (error const& e) {
-    if (how.verbose || e.code() == status::internal_error) say(e.what());
+    if (how.verbose || e.code() == status::internal_error) say("{}", e.what());
     if (e.code() == status::internal_error) std::abort();  // C may be partly updated: nobody could tell the caller
     // A cancelled product belongs to a task group that its owner gave up.
     return e.code() == status::cancelled;
@@ -142,35 +177,38 @@ bool process::multiply(T alpha, matrix_view<T const> const& A, matrix_view<T con
 }
 
 void process::note(routine_id routine, bool is_float, call_shape const& shape, bool carried, double seconds,
-                   std::uint64_t products) {
+                   std::uint64_t products) noexcept {
   tally& t = tallies_[static_cast<std::size_t>(routine)][is_float];
   ++t.calls;
   t.carried += carried;
   if (carried) t.nanoseconds += static_cast<std::uint64_t>(1e9 * seconds);
   // The library itself tells about every product that it carries.
   if (carried && routine == routine_id::gemm) return;
-  std::string line = fmt::format("{}{}", is_float ? 's' : 'd', name_of(routine));
+  fmt::memory_buffer sizes;  // the few digits need no memory
   for (auto const& [name, value] : {std::pair{'m', shape.m}, {'n', shape.n}, {'k', shape.k}}) {
-    if (value > 0) line += fmt::format(" {}={}", name, value);
+    if (value > 0) fmt::format_to(fmt::appender(sizes), " {}={}", name, value);
   }
-  if (carried) line += fmt::format(" seconds={:.6f}: {} products with fast levels", seconds, products);
-  else line += ": passed on, no fast level pays or is possible";
-  say(line);
+  char const type = is_float ? 's' : 'd';
+  std::string_view const of_sizes(sizes.data(), sizes.size());
+  if (carried) {
+    say("{}{}{} seconds={:.6f}: {} products with fast levels", type, name_of(routine), of_sizes, seconds, products);
+  } else {
+    say("{}{}{}: passed on, no fast level pays or is possible", type, name_of(routine), of_sizes);
+  }
 }
 
-void process::print_summary() const {
-  say(fmt::format("backend {}", real.path()));
+void process::print_summary() const noexcept {
+  say("backend {}", real.path());
   for (int r = 0; r < routine_count; ++r) {
     for (int type = 0; type < 2; ++type) {
       tally const& t = tallies_[static_cast<std::size_t>(r)][static_cast<std::size_t>(type)];
       std::uint64_t const calls = t.calls, carried = t.carried;
       if (calls == 0) continue;
-      say(fmt::format("{}{} {} calls, {} by Heptad in {:.3f} s, {} passed on", "ds"[type],
-                      name_of(static_cast<routine_id>(r)), calls, carried, 1e-9 * static_cast<double>(t.nanoseconds),
-                      calls - carried));
+      say("{}{} {} calls, {} by Heptad in {:.3f} s, {} passed on", "ds"[type], name_of(static_cast<routine_id>(r)),
+          calls, carried, 1e-9 * static_cast<double>(t.nanoseconds), calls - carried);
     }
   }
-  say(fmt::format("{} products with fast levels", fast_products_.load()));
+  say("{} products with fast levels", fast_products_.load());
 }
 
 template bool process::pays<double>(problem const&, place);

@@ -80,24 +80,26 @@ public:
     return false;
   }
   /// One line a routine on stderr.
-  void print_summary() const;
+  void print_summary() const noexcept;
   /// In the child: fresh locks, an empty audit.
-  void after_fork();
+  void after_fork() noexcept;
 
 private:
   struct memo;
+  /// Over the one before, which is not destroyed.
+  static memo* fresh_memo() noexcept;
   void follow_threads();
   template <typename T>
   double saving(problem const& shape);
   void note(routine_id routine, bool is_float, call_shape const& shape, bool carried, double seconds,
-            std::uint64_t products);
+            std::uint64_t products) noexcept;
 
   level3<double> const f64_;
   level3<float> const f32_;
   factorizations<double> const lapack_f64_;
   factorizations<float> const lapack_f32_;
   double least_work_;  // multiplications; below, calls are passed on
-  memo* memo_;         // never freed: a fork may leave it locked, and then gets another one
+  memo* memo_;
   std::array<std::array<tally, 2>, routine_count> tallies_;
   std::atomic<std::uint64_t> fast_products_{0};
 };

@@ -81,8 +81,9 @@ struct frame {
 };
 
 template <typename T>
-std::size_t argument_bytes(combine_step const& s) noexcept {
-  return array_bytes<cpu::combine_input<T>>(s.sources.size()) + array_bytes<cpu::combine_output<T>>(s.targets.size());
+std::size_t argument_bytes(combine_step const& s, cpu::combine_program<T> const& program) {
+  return array_bytes<cpu::combine_input<T>>(s.sources.size()) + array_bytes<cpu::combine_output<T>>(s.targets.size()) +
+         array_bytes<std::byte>(cpu::combine_memory(program, s.sources.size(), s.targets.size()));
 }
 template <typename T>
 std::size_t argument_bytes(product_step const& s) noexcept {
@@ -142,14 +143,16 @@ private:
 
   void size_scratch() {
     for (task const& t : graph_.tasks) {
-      if (auto const* const pass = std::get_if<combine_step>(&t.body)) take_call(argument_bytes<T>(*pass));
+      if (auto const* const pass = std::get_if<combine_step>(&t.body))
+        take_call(argument_bytes(*pass, program_of(*pass)));
     }
     std::size_t spaces = 0;
     std::size_t buffers_and_packing = 0;
     for (sequence const& s : graph_.sequences) {
       std::size_t packing = 0;
       for (step const& each : s.steps) {
-        if (auto const* const pass = std::get_if<combine_step>(&each)) take_call(argument_bytes<T>(*pass));
+        if (auto const* const pass = std::get_if<combine_step>(&each))
+          take_call(argument_bytes(*pass, program_of(*pass)));
         if (auto const* const product = std::get_if<product_step>(&each)) {
           take_call(argument_bytes<T>(*product));
           block const& a = product->a.front().where;
@@ -162,6 +165,10 @@ private:
     }
     buffers_offset_ = array_bytes<bound_space<T>>(spaces) + 2 * call_arguments_;
     scratch_bytes_ = buffers_offset_ + buffers_and_packing;
+  }
+
+  [[nodiscard]] cpu::combine_program<T> const& program_of(combine_step const& s) const noexcept {
+    return programs_[static_cast<std::size_t>(s.program)];
   }
 
   void take_call(std::size_t bytes) noexcept { call_arguments_ = std::max(call_arguments_, bytes); }
@@ -249,8 +256,9 @@ private:
       return cpu::combine_output<T>{f.at(t.where), f.space_of(t.where).rs, f.space_of(t.where).cs, beta_of(t.how)};
     });
     block const& shape = s.targets.front().where;
-    cpu::combine<T>(programs_[static_cast<std::size_t>(s.program)], inputs, outputs, shape.rows, shape.cols,
-                    s.streaming);
+    cpu::combine_program<T> const& program = program_of(s);
+    auto const room = arrays.template take<std::byte>(cpu::combine_memory(program, inputs.size(), outputs.size()));
+    cpu::combine<T>(program, inputs, outputs, shape.rows, shape.cols, s.streaming, room);
   }
 
   void execute(scale_step const& s, frame<T> const& f) const noexcept {

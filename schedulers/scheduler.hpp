@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One small interface: run a graph to its end.
+// One small interface: run a graph to its end. Whoever runs it takes all the memory that it needs before the first
+// task: std::bad_alloc, and error{out_of_memory}, mean that no operand was touched.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,8 @@ using scratch_source = std::function<std::byte*(int worker, std::size_t bytes)>;
 
 /// Seconds that each worker spent in tasks.
 std::vector<double> busy_seconds(run_result const& r);
+/// Adds them to `busy`, which has an element for each.
+void add_busy_seconds(run_result const& r, std::span<double> busy);
 
 /// 1 − Σ busy / (workers × seconds).
 double idle_fraction(run_result const& r);

@@ -1,50 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A run as Chrome trace events ("Trace Event Format"), which Perfetto and chrome://tracing load: one process a call,
 // one thread track a worker, one complete event ("ph": "X", microseconds) a task.
+// There is no tree of it: those of nlohmann_json allocate when they are destroyed, which ends a process that is out of
+// memory.
+#include <fmt/format.h>
+
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "schedulers/scheduler.hpp"
 
 namespace heptad {
 namespace {
 
-using nlohmann::json;
-
-json metadata(char const* what, int call, int track, json arguments) {
-  return {{"name", what}, {"ph", "M"}, {"pid", call}, {"tid", track}, {"args", std::move(arguments)}};
+/// A JSON string with its quotes.
+std::string quoted(std::string const& text) {
+  using nlohmann::json;
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-char const* codelet_of(task const& t) {
-  static constexpr char const* names[] = {"combine", "scale", "product", "scan"};
-  return names[t.body.index()];
-}
+class event_list {
+public:
+  explicit event_list(int call) : call_(call) {}
 
-json slice(task const& t, task_record const& record, int call, double begin) {
-  double const seconds = record.end - record.begin;
-  json arguments = {{"task", record.task}, {"flops", t.cost.flops}, {"bytes", t.cost.bytes}};
-  arguments["predicted_us"] = t.cost.seconds * 1e6;
-  if (seconds > 0) {
-    arguments["GFLOP/s"] = t.cost.flops / seconds * 1e-9;
-    arguments["GB/s"] = t.cost.bytes / seconds * 1e-9;
+  void add_metadata(char const* what, int track, char const* key, std::string const& value) {
+    add(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"{}":{}}}}})", what, call_, track, key, value);
   }
-  return {{"name", t.name},       {"cat", codelet_of(t)},        {"ph", "X"},
-          {"pid", call},          {"tid", record.worker},        {"ts", (begin + record.begin) * 1e6},
-          {"dur", seconds * 1e6}, {"args", std::move(arguments)}};
-}
+
+  /// `begin`: of the call, in seconds.
+  void add_slice(task const& t, task_record const& record, double begin) {
+    static constexpr char const* codelets[] = {"combine", "scale", "product", "scan"};
+    double const seconds = record.end - record.begin;
+    add(R"({{"name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"task":{},"flops":{},)"
+        R"("bytes":{},"predicted_us":{}{}}}}})",
+        quoted(t.name), codelets[t.body.index()], call_, record.worker, (begin + record.begin) * 1e6, seconds * 1e6,
+        record.task, t.cost.flops, t.cost.bytes, t.cost.seconds * 1e6, seconds > 0 ? rates(t.cost, seconds) : "");
+  }
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+private:
+  static std::string rates(cost const& of_task, double seconds) {
+    return fmt::format(R"(,"GFLOP/s":{},"GB/s":{})", of_task.flops / seconds * 1e-9, of_task.bytes / seconds * 1e-9);
+  }
+
+  template <typename... Args>
+  void add(fmt::format_string<Args...> event, Args&&... args) {
+    if (!text_.empty()) text_ += ',';
+    fmt::format_to(std::back_inserter(text_), event, std::forward<Args>(args)...);
+  }
+
+  int call_;
+  std::string text_;
+};
 
 }  // namespace
 
 std::string to_trace_events(graph const& g, run_result const& r, std::string const& title, int call, double begin) {
-  json events = json::array();
-  events.push_back(metadata("process_name", call, 0, {{"name", title}}));
+  event_list events(call);
+  events.add_metadata("process_name", 0, "name", quoted(title));
   for (int w = 0; w < r.workers; ++w) {
-    events.push_back(metadata("thread_name", call, w, {{"name", "worker " + std::to_string(w)}}));
-    events.push_back(metadata("thread_sort_index", call, w, {{"sort_index", w}}));
+    events.add_metadata("thread_name", w, "name", fmt::format(R"("worker {}")", w));
+    events.add_metadata("thread_sort_index", w, "sort_index", std::to_string(w));
   }
   for (task_record const& record : r.records)
-    events.push_back(slice(g.tasks[static_cast<std::size_t>(record.task)], record, call, begin));
-  std::string const array = events.dump(-1, ' ', false, json::error_handler_t::replace);
-  return array.substr(1, array.size() - 2);
+    events.add_slice(g.tasks[static_cast<std::size_t>(record.task)], record, begin);
+  return events.take();
 }
 
 }  // namespace heptad

@@ -15,7 +15,7 @@ __attribute__((visibility("hidden"), noreturn)) void heptad_blas_missing(std::si
 }
 
 void heptad_blas_missing(std::size_t index) {
-  std::fprintf(stderr, "heptad-blas: the backend '%s' has no %s\n", heptad::blas::this_process().real.path().c_str(),
+  std::fprintf(stderr, "heptad-blas: the backend '%s' has no %s\n", heptad::blas::this_process().real.path(),
                heptad::blas::forwarded_names[index]);
   std::abort();
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <memory_resource>
 #include <utility>
 
 #include "codelets/cpu/combine_schedule.hpp"
@@ -51,10 +52,11 @@ struct chunk_cursor {
   }
 };
 
+constexpr std::int64_t most_lines = 16, fewest_lines = 4, budget = 12 * 1024 / line_bytes;
+
 /// The values of a chunk, and what is prefetched ahead of it, must fit in L1 together; longer runs gain nothing.
 template <typename T>
 std::int64_t chunk_elements(std::size_t places) {
-  constexpr std::int64_t most_lines = 16, fewest_lines = 4, budget = 12 * 1024 / line_bytes;
   std::int64_t const lines = std::clamp(budget / static_cast<std::int64_t>(places + 1), fewest_lines, most_lines);
   return lines * line_bytes / static_cast<std::int64_t>(sizeof(T));
 }
@@ -64,15 +66,21 @@ class combine_pass {
 public:
   combine_pass(step_kernels<T> const& kernels, combine_program<T> const& program,
                std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
-               std::int64_t cols, bool streaming)
-      : kernels_(kernels), inputs_(inputs.size()) {
+               std::int64_t cols, bool streaming, std::pmr::memory_resource* memory)
+      : kernels_(kernels),
+        inputs_(inputs.size()),
+        blocks_(memory),
+        schedule_{std::pmr::vector<chunk_step<T>>(memory)},
+        prefetched_(memory),
+        places_(memory) {
+    blocks_.reserve(inputs.size() + outputs.size());
     bool const along_rows = prefer_rows(inputs, outputs, rows, cols);
     for (auto const& x : inputs) add_block(const_cast<T*>(x.data), x.row_stride, x.col_stride, along_rows, true);
     for (auto const& y : outputs) add_block(y.data, y.row_stride, y.col_stride, along_rows, y.beta != 0);
     shape_ = along_rows ? pass_shape{rows, cols, 0} : pass_shape{cols, rows, 0};
     join_columns();
 
-    std::vector<output_facts<T>> facts(outputs.size());
+    std::pmr::vector<output_facts<T>> facts(outputs.size(), memory);
     for (std::size_t q = 0; q < outputs.size(); ++q) {
       facts[q].beta = outputs[q].beta;
       for (std::size_t i = 0; i < inputs_; ++i)
@@ -80,12 +88,22 @@ public:
       bool const fresh = facts[q].same_as < 0 && outputs[q].beta == 0;
       facts[q].streaming = streaming && fresh && streamable(blocks_[inputs_ + q]);
     }
-    schedule_ = schedule_builder<T>(program, facts).build();
+    schedule_ = schedule_builder<T>(program, facts, memory).build();
     for (auto const& step : schedule_.steps)
       if (static_cast<std::size_t>(step.to) < blocks_.size()) blocks_[step.to].written = true;
     streams_ = std::any_of(facts.begin(), facts.end(), [](auto const& f) { return f.streaming; });
-    list_prefetches(facts);
-    lay_out_scratch();
+    list_prefetches(facts, memory);
+    lay_out_scratch(memory);
+  }
+
+  /// An upper bound of the bytes that it takes.
+  static std::size_t bytes(combine_program<T> const& program, std::size_t inputs, std::size_t outputs) {
+    std::size_t const blocks = inputs + outputs;
+    std::size_t const places = blocks + schedule_builder<T>::most_temporaries(program);
+    std::size_t const chunks = std::max(static_cast<std::size_t>(budget), places * fewest_lines) * line_bytes;
+    constexpr std::size_t allocations = 16;
+    return blocks * (sizeof(block_stream<T>) + sizeof(std::size_t) + 1) + outputs * sizeof(output_facts<T>) +
+           places * sizeof(T*) + schedule_builder<T>::bytes(program, outputs) + chunks + allocations * line_bytes;
   }
 
   void run() {
@@ -132,8 +150,9 @@ private:
   }
 
   /// What must come from far: inputs, and the destinations of ordinary stores; a block in both roles once.
-  void list_prefetches(std::vector<output_facts<T>> const& facts) {
-    std::vector<bool> far(blocks_.size(), true);
+  void list_prefetches(std::span<output_facts<T> const> facts, std::pmr::memory_resource* memory) {
+    std::pmr::vector<bool> far(blocks_.size(), true, memory);
+    prefetched_.reserve(blocks_.size());
     for (std::size_t q = 0; q < facts.size(); ++q) {
       far[inputs_ + q] = blocks_[inputs_ + q].written && !facts[q].streaming;
       if (far[inputs_ + q] && facts[q].same_as >= 0) far[facts[q].same_as] = false;
@@ -142,16 +161,15 @@ private:
       if (far[i] && blocks_[i].inner == 1) prefetched_.push_back(i);
   }
 
-  void lay_out_scratch() {
+  void lay_out_scratch(std::pmr::memory_resource* memory) {
     std::int64_t areas = schedule_.temporaries;
     for (auto const& x : blocks_) areas += x.inner != 1;
     shape_.chunk = chunk_elements<T>(blocks_.size() + schedule_.temporaries);
-    scratch_ = std::make_unique_for_overwrite<cache_line[]>(static_cast<std::size_t>(areas * shape_.chunk) * sizeof(T) /
-                                                            line_bytes);
-    T* area = reinterpret_cast<T*>(scratch_.get());
+    T* area = static_cast<T*>(memory->allocate(static_cast<std::size_t>(areas * shape_.chunk) * sizeof(T), line_bytes));
     auto const next_area = [&] { return std::exchange(area, area + shape_.chunk); };
     for (auto& x : blocks_)
       if (x.inner != 1) x.staging = next_area();
+    places_.reserve(blocks_.size() + static_cast<std::size_t>(schedule_.temporaries));
     places_.resize(blocks_.size());
     for (int t = 0; t < schedule_.temporaries; ++t) places_.push_back(next_area());
   }
@@ -187,14 +205,23 @@ private:
 
   step_kernels<T> const& kernels_;
   std::size_t inputs_;
-  std::vector<block_stream<T>> blocks_;  // inputs, then outputs
+  std::pmr::vector<block_stream<T>> blocks_;  // inputs, then outputs
   pass_shape shape_{};
   combine_schedule<T> schedule_;
-  std::vector<std::size_t> prefetched_;  // indices of blocks
-  std::vector<T*> places_;
-  std::unique_ptr<cache_line[]> scratch_;
+  std::pmr::vector<std::size_t> prefetched_;  // indices of blocks
+  std::pmr::vector<T*> places_;
   bool streams_ = false;
 };
+
+/// A pass in `room`.
+template <typename T>
+void run_pass(step_kernels<T> const& kernels, combine_program<T> const& program,
+              std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
+              std::int64_t cols, bool streaming, std::span<std::byte> room) {
+  if (rows <= 0 || cols <= 0) return;
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size(), std::pmr::null_memory_resource());
+  combine_pass<T>(kernels, program, inputs, outputs, rows, cols, streaming, &memory).run();
+}
 
 }  // namespace
 
@@ -202,8 +229,9 @@ template <typename T>
 void combine(step_kernels<T> const& kernels, combine_program<T> const& program,
              std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
              std::int64_t cols, bool streaming) {
-  if (rows <= 0 || cols <= 0) return;
-  combine_pass<T>(kernels, program, inputs, outputs, rows, cols, streaming).run();
+  std::size_t const bytes = combine_memory(program, inputs.size(), outputs.size());
+  auto const room = std::make_unique_for_overwrite<cache_line[]>(bytes / sizeof(cache_line) + 1);
+  run_pass(kernels, program, inputs, outputs, rows, cols, streaming, {room[0].bytes, bytes});
 }
 
 template <typename T>
@@ -212,11 +240,26 @@ void combine(combine_program<T> const& program, std::span<combine_input<T> const
   combine(best_combine_kernels<T>(), program, inputs, outputs, rows, cols, streaming);
 }
 
+template <typename T>
+std::size_t combine_memory(combine_program<T> const& program, std::size_t inputs, std::size_t outputs) {
+  return combine_pass<T>::bytes(program, inputs, outputs);
+}
+
+template <typename T>
+void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
+             std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming,
+             std::span<std::byte> room) {
+  run_pass(best_combine_kernels<T>(), program, inputs, outputs, rows, cols, streaming, room);
+}
+
 #define HEPTAD_INSTANTIATE(T)                                                                                    \
   template void combine<T>(step_kernels<T> const&, combine_program<T> const&, std::span<combine_input<T> const>, \
                            std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool);                \
   template void combine<T>(combine_program<T> const&, std::span<combine_input<T> const>,                         \
-                           std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool)
+                           std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool);                \
+  template std::size_t combine_memory<T>(combine_program<T> const&, std::size_t, std::size_t);                   \
+  template void combine<T>(combine_program<T> const&, std::span<combine_input<T> const>,                         \
+                           std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool, std::span<std::byte>)
 HEPTAD_INSTANTIATE(double);
 HEPTAD_INSTANTIATE(float);
 #undef HEPTAD_INSTANTIATE

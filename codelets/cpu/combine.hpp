@@ -2,6 +2,7 @@
 // combine: one memory-bound pass that reads p blocks once and writes q linear combinations of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -47,6 +48,14 @@ struct combine_input {
 template <typename T>
 void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming);
+
+/// The same in `room`, of combine_memory() bytes that begin a cache line, where the one above takes memory of the heap.
+template <typename T>
+std::size_t combine_memory(combine_program<T> const& program, std::size_t inputs, std::size_t outputs);
+template <typename T>
+void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
+             std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming,
+             std::span<std::byte> room);
 
 /// combine by the steps of a given instruction set.
 template <typename T>

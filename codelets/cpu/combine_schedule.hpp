@@ -3,6 +3,7 @@
 // crosses L1 twice without need.
 #pragma once
 
+#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,15 +23,29 @@ struct output_facts {
 /// Places are numbered: inputs, outputs, then temporaries in L1.
 template <typename T>
 struct combine_schedule {
-  std::vector<chunk_step<T>> steps;
+  std::pmr::vector<chunk_step<T>> steps;
   int temporaries = 0;
 };
 
 template <typename T>
 class schedule_builder {
 public:
-  schedule_builder(combine_program<T> const& program, std::span<output_facts<T> const> outputs)
-      : program_(program), outputs_(outputs), places_(values(), -1), last_reader_(values(), -1), readers_(values(), 0) {
+  /// All that it allocates, and what it builds, is of `memory`.
+  schedule_builder(combine_program<T> const& program, std::span<output_facts<T> const> outputs,
+                   std::pmr::memory_resource* memory)
+      : program_(program),
+        outputs_(outputs),
+        places_(values(), -1, memory),
+        last_reader_(values(), -1, memory),
+        readers_(values(), 0, memory),
+        deferred_(values(), 0, memory),
+        direct_(steps(), -1, memory),
+        done_(outputs.size(), false, memory),
+        free_(memory),
+        saved_(program.inputs, -1, memory),
+        result_{std::pmr::vector<chunk_step<T>>(memory)} {
+    free_.reserve(values());
+    result_.steps.reserve(most_steps(program, outputs.size()));
     for (int s = 0; s < steps(); ++s)
       for (auto const& x : program.steps[s]) {
         last_reader_[x.value] = s;
@@ -43,14 +58,29 @@ public:
   combine_schedule<T> build() {
     for (int i = 0; i < program_.inputs; ++i) places_[i] = i;
     choose_direct();
-    std::vector<int> const saved = save_overwritten_inputs();
+    save_overwritten_inputs();
     for (int s = 0; s < steps(); ++s) emit_step(s);
     for (int q = 0; q < static_cast<int>(outputs_.size()); ++q)
-      if (!done_[q]) emit_output(q, saved);
+      if (!done_[q]) emit_output(q);
     return std::move(result_);
   }
 
+  /// An upper bound of the bytes that it allocates, but for alignment.
+  static std::size_t bytes(combine_program<T> const& program, std::size_t outputs) {
+    std::size_t const steps = program.steps.size(), inputs = static_cast<std::size_t>(program.inputs);
+    return (5 * (inputs + steps) + steps + inputs) * sizeof(int) + outputs / 8 +
+           most_steps(program, outputs) * sizeof(chunk_step<T>);
+  }
+  /// Temporaries are for values, and for inputs that are kept aside.
+  static std::size_t most_temporaries(combine_program<T> const& program) {
+    return program.steps.size() + 2 * static_cast<std::size_t>(program.inputs);
+  }
+
 private:
+  /// Inputs kept aside, the program's steps, outputs written after them.
+  static std::size_t most_steps(combine_program<T> const& program, std::size_t outputs) {
+    return static_cast<std::size_t>(program.inputs) + program.steps.size() + outputs;
+  }
   [[nodiscard]] int steps() const { return static_cast<int>(program_.steps.size()); }
   [[nodiscard]] int values() const { return program_.inputs + steps(); }
   [[nodiscard]] int output_place(int q) const { return program_.inputs + q; }
@@ -59,9 +89,6 @@ private:
   /// An output is written by the step that forms its value when no later step reads the input that it overwrites, and
   /// when it is either that very value or the value's only use.
   void choose_direct() {
-    direct_.assign(steps(), -1);
-    done_.assign(outputs_.size(), false);
-    deferred_.assign(values(), 0);
     for (int q = 0; q < static_cast<int>(outputs_.size()); ++q) {
       auto const& x = program_.outputs[q];
       if (x.coefficient == 0) continue;
@@ -79,20 +106,18 @@ private:
   }
 
   /// Outputs that repeat an input are written last: if another output overwrites that input, it is kept aside first.
-  std::vector<int> save_overwritten_inputs() {
-    std::vector<int> saved(program_.inputs, -1);
+  void save_overwritten_inputs() {
     for (int q = 0; q < static_cast<int>(outputs_.size()); ++q) {
       auto const& x = program_.outputs[q];
-      if (done_[q] || x.coefficient == 0 || x.value >= program_.inputs || saved[x.value] >= 0) continue;
+      if (done_[q] || x.coefficient == 0 || x.value >= program_.inputs || saved_[x.value] >= 0) continue;
       for (int other = 0; other < static_cast<int>(outputs_.size()); ++other)
-        if (other != q && outputs_[other].same_as == x.value && saved[x.value] < 0) {
-          saved[x.value] = new_temporary();
+        if (other != q && outputs_[other].same_as == x.value && saved_[x.value] < 0) {
+          saved_[x.value] = new_temporary();
           auto& step = result_.steps.emplace_back();
-          step.to = saved[x.value];
+          step.to = saved_[x.value];
           add_term(step, x.value, 1);
         }
     }
-    return saved;
   }
 
   void emit_step(int s) {
@@ -113,13 +138,13 @@ private:
     result_.steps.push_back(step);
   }
 
-  void emit_output(int q, std::vector<int> const& saved) {
+  void emit_output(int q) {
     auto const& x = program_.outputs[q];
     chunk_step<T> step;
     step.to = output_place(q);
     if (x.coefficient != 0) {
-      bool const kept_aside = x.value < program_.inputs && saved[x.value] >= 0;
-      add_term(step, kept_aside ? saved[x.value] : places_[x.value], x.coefficient);
+      bool const kept_aside = x.value < program_.inputs && saved_[x.value] >= 0;
+      add_term(step, kept_aside ? saved_[x.value] : places_[x.value], x.coefficient);
     }
     add_beta(step, q);
     result_.steps.push_back(step);
@@ -154,13 +179,14 @@ private:
 
   combine_program<T> const& program_;
   std::span<output_facts<T> const> outputs_;
-  std::vector<int> places_;       // of each value
-  std::vector<int> last_reader_;  // the last step that reads each value
-  std::vector<int> readers_;      // steps and outputs that read each value
-  std::vector<int> deferred_;     // outputs, written after all steps, that read each value
-  std::vector<int> direct_;       // the output that each step writes itself
-  std::vector<bool> done_;        // outputs that need no step of their own
-  std::vector<int> free_;
+  std::pmr::vector<int> places_;       // of each value
+  std::pmr::vector<int> last_reader_;  // the last step that reads each value
+  std::pmr::vector<int> readers_;      // steps and outputs that read each value
+  std::pmr::vector<int> deferred_;     // outputs, written after all steps, that read each value
+  std::pmr::vector<int> direct_;       // the output that each step writes itself
+  std::pmr::vector<bool> done_;        // outputs that need no step of their own
+  std::pmr::vector<int> free_;
+  std::pmr::vector<int> saved_;  // where each input is kept aside, or −1
   combine_schedule<T> result_;
 };
 

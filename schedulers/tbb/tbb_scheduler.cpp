@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <new>
 #include <string>
+#include <utility>
 
 #include <oneapi/tbb/spin_mutex.h>
 #include <oneapi/tbb/task.h>
@@ -19,9 +22,15 @@ namespace heptad {
 namespace {
 
 namespace tbb = oneapi::tbb;
+// What oneTBB's own headers spawn and wait with. A task_group takes memory for whatever it is given to run, and when
+// there is none it waits for ever for what it did not get.
+namespace d1 = oneapi::tbb::detail::d1;
 using clock = std::chrono::steady_clock;
 
 constexpr int none = ready_state::none;
+
+// Made when the library is loaded: there may be no memory for it when it is thrown.
+error const cancelled_midway(status::cancelled, "the caller's task group was cancelled; C is partly updated");
 
 /// One call. A lane is the right to run a task, with its scratch: there is one for every worker of the call, and it
 /// is the arena slot of its thread where that is free.
@@ -37,6 +46,7 @@ public:
         state_(g, d),
         lane_taken_(lane_scratch_.size(), false) {
     records_.reserve(g.tasks.size());
+    while (runners_.size() < lane_scratch_.size()) put_back(runners_.emplace_back(*this));
   }
 
   /// Called inside the arena; returns when no runner is left. Meanwhile this thread runs nothing but runners of this
@@ -44,30 +54,50 @@ public:
   /// call without parallel work wakes nobody.
   void run() {
     tbb::this_task_arena::isolate([this] {
-      happens_before(this);
-      group_.run_and_wait(tbb_entry<tbb_call, &tbb_call::work>{this});
+      runner& first = *std::exchange(idle_, idle_->next);
+      prepare(first);
+      d1::execute_and_wait(first, context_, running_, context_);
     });
   }
 
   /// The records of all tasks in order of their end. Throws when the run was stopped.
   std::vector<task_record> take_records() {
     tbb::spin_mutex::scoped_lock const guard(mutex_);
-    if (records_.size() < graph_.tasks.size()) {
-      throw error(status::cancelled, "the caller's task group was cancelled after " + std::to_string(records_.size()) +
-                                         " of " + std::to_string(graph_.tasks.size()) + " tasks; C is partly updated");
-    }
+    if (records_.size() < graph_.tasks.size()) throw cancelled_midway;
     std::ranges::sort(records_, {}, &task_record::end);
     return std::move(records_);
   }
 
 private:
+  class runner final : public d1::task {
+  public:
+    explicit runner(tbb_call& call) noexcept : call_(call) {}
+    d1::task* execute(d1::execution_data&) noexcept override {
+      happens_after(this);
+      tbb_call& call = call_;
+      call.work(*this);  // at its end another thread may spawn this again
+      happens_before(&call);
+      call.running_.release();
+      return nullptr;
+    }
+    d1::task* cancel(d1::execution_data&) noexcept override {
+      call_.running_.release();
+      return nullptr;
+    }
+
+    runner* next = nullptr;  // in a list of runners
+
+  private:
+    tbb_call& call_;
+  };
+
   /// The body of one runner: tasks until none is ready.
-  void work() {
+  void work(runner& self) noexcept {
     int lane = none;
     task_record done{none, 0, 0, 0};
     for (;;) {
       bool const stop = cancelled();
-      int recruits = 0;
+      runner* recruits = nullptr;
       {
         tbb::spin_mutex::scoped_lock const guard(mutex_);
         if (lane == none) lane = take_lane();
@@ -78,10 +108,10 @@ private:
         done.task = stop ? none : state_.take();
         if (done.task == none) {
           lane_taken_[static_cast<std::size_t>(lane)] = false;
-          --runners_;
+          put_back(self);
           return;
         }
-        recruits = reserve_runners();
+        recruits = take_runners();
       }
       recruit(recruits);
       done.worker = lane;
@@ -97,16 +127,37 @@ private:
     return (caller_ != nullptr && caller_->is_group_execution_cancelled()) || context_.is_group_execution_cancelled();
   }
 
-  /// Under the mutex: how many runners to spawn for the ready tasks.
-  int reserve_runners() {
-    int const count = std::min(state_.ready(), static_cast<int>(lane_scratch_.size()) - runners_);
-    runners_ += count;
-    return count;
+  /// Under the mutex: those to spawn for the ready tasks.
+  runner* take_runners() noexcept {
+    runner* taken = nullptr;
+    for (int wanted = state_.ready(); wanted > 0 && idle_ != nullptr; --wanted) {
+      runner* const next = std::exchange(idle_, idle_->next);
+      next->next = std::exchange(taken, next);
+    }
+    return taken;
   }
 
-  void recruit(int count) {
-    happens_before(this);
-    for (int i = 0; i < count; ++i) group_.run(tbb_entry<tbb_call, &tbb_call::work>{this});
+  /// Under the mutex.
+  void put_back(runner& ended) noexcept { ended.next = std::exchange(idle_, &ended); }
+
+  void prepare(runner& r) noexcept {
+    running_.reserve();
+    happens_before(&r);
+  }
+
+  void recruit(runner* first) noexcept {
+    while (first != nullptr) {
+      runner& spawned = *std::exchange(first, first->next);
+      prepare(spawned);
+      try {
+        d1::spawn(spawned, context_);
+      } catch (std::bad_alloc const&) {
+        // Those that there are run the tasks, and ask again.
+        running_.release();
+        tbb::spin_mutex::scoped_lock const guard(mutex_);
+        put_back(spawned);
+      }
+    }
   }
 
   /// Under the mutex. There is always a free one: no more runners than lanes.
@@ -126,12 +177,13 @@ private:
   // Isolated from the arena's contexts, so that no runner is ever dropped unseen; with the caller's rounding mode.
   tbb::task_group_context context_{tbb::task_group_context::isolated,
                                    tbb::task_group_context::concurrent_wait | tbb::task_group_context::fp_settings};
-  tbb::task_group group_{context_};
+  d1::wait_context running_{0};  // runners that are spawned or at work
+  std::deque<runner> runners_;   // one a lane
 
   tbb::spin_mutex mutex_;  // of all that follows
   ready_state state_;
   std::vector<bool> lane_taken_;
-  int runners_ = 1;  // started or spawned, and not ended; the caller is the first
+  runner* idle_ = nullptr;
   std::vector<task_record> records_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm that has a name: the files under algorithms/, embedded at build time, with their symmetries, and what
 // users add. Only the first lines of an embedded file are read until someone asks for it by name or by shape.
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -98,6 +100,9 @@ bool is_path(std::string const& name) { return name.find('/') != std::string::np
 
 class catalogue {
 public:
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
   catalogue() {
     for (embedded_file const& file : embedded_algorithms()) {
       entry e;
@@ -233,6 +238,9 @@ private:
 
 catalogue& the_catalogue() {
   static catalogue instance;
+  // A thread of the parent may hold the lock while another one forks: the child would wait for it for ever.
+  [[maybe_unused]] static int const registered =
+      pthread_atfork([] { instance.lock(); }, [] { instance.unlock(); }, [] { instance.unlock(); });
   return instance;
 }
 

@@ -12,6 +12,7 @@
 #include "src/api/blas_arguments.hpp"
 #include "src/api/context.hpp"
 #include "src/api/gemm.hpp"
+#include "src/api/no_memory.hpp"
 #include "src/api/runtime_call.hpp"
 
 static_assert(HEPTAD_SUCCESS == static_cast<int>(heptad::status::success));
@@ -37,7 +38,7 @@ int guarded(Call const& call) noexcept {
   } catch (error const& e) {
     return fail(e.code(), e.what());
   } catch (std::bad_alloc const&) {
-    return fail(status::out_of_memory, "out of memory before the product began; C is untouched");
+    return fail(no_memory.code(), no_memory.what());
   } catch (std::exception const& e) {
     return fail(status::internal_error, e.what());
   } catch (...) {

@@ -16,6 +16,7 @@
 
 #include "codelets/cpu/kernel_set.hpp"
 #include "src/api/environment.hpp"
+#include "src/api/no_memory.hpp"
 
 namespace heptad {
 namespace {
@@ -53,7 +54,8 @@ int usable_cores() {
 
 worker_group::worker_group(int threads) : threads_(checked_threads(threads)) {
   [[maybe_unused]] static int const registered = pthread_atfork(nullptr, nullptr, &after_fork);
-  if (threads_ > oneapi::tbb::info::default_concurrency()) {
+  // The child of a fork uses no workers, and a thread of the parent may have held oneTBB's lock.
+  if (!without_workers() && threads_ > oneapi::tbb::info::default_concurrency()) {
     more_than_cores_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
   }
   own_.emplace(threads_);
@@ -106,7 +108,8 @@ std::string const& context::impl::machine_source() {
 }
 
 context::context(int threads)
-    : impl_(std::make_unique<impl>(std::make_shared<worker_group const>(threads), options{})) {}
+    : impl_(or_no_memory(
+          [threads] { return std::make_unique<impl>(std::make_shared<worker_group const>(threads), options{}); })) {}
 context::context(std::unique_ptr<impl> state) noexcept : impl_(std::move(state)) {}
 context::~context() = default;
 context::context(context&&) noexcept = default;
@@ -115,14 +118,18 @@ context& context::operator=(context&&) noexcept = default;
 int context::threads() const noexcept { return impl_->workers()->threads(); }
 
 context make_context(oneapi::tbb::task_arena& arena) {
-  return context(std::make_unique<context::impl>(std::make_shared<worker_group const>(arena), options{}));
+  return or_no_memory([&arena] {
+    return context(std::make_unique<context::impl>(std::make_shared<worker_group const>(arena), options{}));
+  });
 }
 
 context& default_context() {
   if (context* const known = process_context.load()) return *known;
-  environment const& env = process_environment();
-  auto group = std::make_shared<worker_group const>(env.threads);
-  auto fresh = std::make_unique<context>(std::make_unique<context::impl>(std::move(group), env.defaults));
+  auto fresh = or_no_memory([] {
+    environment const& env = process_environment();
+    auto group = std::make_shared<worker_group const>(env.threads);
+    return std::make_unique<context>(std::make_unique<context::impl>(std::move(group), env.defaults));
+  });
   context* first = nullptr;
   // Never destroyed: the caller's own exit handlers may still multiply.
   return process_context.compare_exchange_strong(first, fresh.get()) ? *fresh.release() : *first;

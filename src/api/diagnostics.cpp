@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One line a call and one file a process, on request.
+// One line a call and one file a process, on request. The product is done by then: without memory there is neither.
 #include "src/api/diagnostics.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::string title(graph const& g) {
 
 }  // namespace
 
-void print_line(environment const& env, report const& r) {
+void print_line(environment const& env, report const& r) noexcept try {
   if (!env.verbose) return;
   problem const& x = r.plan.shape;
   fmt::print(stderr,
@@ -29,9 +29,10 @@ void print_line(environment const& env, report const& r) {
              r.plan.type == element_type::f64 ? "dgemm" : "sgemm", x.m, x.n, x.k, describe_levels(r.plan),
              r.plan.workers, r.tasks, static_cast<double>(r.workspace) / (1 << 20), r.seconds, r.gflops,
              100 * r.idle_fraction, r.plan.bound, r.fell_back ? " fell back (no memory)" : "", r.plan.reason);
+} catch (std::exception const&) {
 }
 
-void write_trace(environment const& env, graph const& g, run_result const& ran) {
+void write_trace(environment const& env, graph const& g, run_result const& ran) noexcept try {
   if (env.trace.empty()) return;
   using clock = std::chrono::steady_clock;
   static std::mutex one_writer;
@@ -41,12 +42,14 @@ void write_trace(environment const& env, graph const& g, run_result const& ran) 
   static int calls = 0;
   std::lock_guard const lock(one_writer);
   double const end = std::chrono::duration<double>(clock::now() - start).count();
+  std::string const events = to_trace_events(g, ran, title(g), calls + 1, end - ran.seconds);
   // The array is closed after every call, and opened again by the next one.
   constexpr std::string_view closed = "\n]\n";
-  if (calls == 0) file << "[\n";
+  if (calls++ == 0) file << "[\n";
   else file.seekp(-static_cast<std::streamoff>(closed.size()), std::ios::end) << ",\n";
-  file << to_trace_events(g, ran, title(g), ++calls, end - ran.seconds) << closed << std::flush;
+  file << events << closed << std::flush;
   if (!file) fmt::print(stderr, "heptad: HEPTAD_TRACE = '{}' could not be written\n", env.trace);
+} catch (std::exception const&) {
 }
 
 }  // namespace heptad

@@ -15,10 +15,10 @@ namespace heptad {
 std::string describe_levels(plan const& how);
 
 /// One line on stderr, when `env` asks for it.
-void print_line(environment const& env, report const& r);
+void print_line(environment const& env, report const& r) noexcept;
 
 /// Adds the call to the file that `env` names, if any, which the first call of the process replaces; the file is
 /// complete JSON after every call. A failure is one line on stderr.
-void write_trace(environment const& env, graph const& g, run_result const& ran);
+void write_trace(environment const& env, graph const& g, run_result const& ran) noexcept;
 
 }  // namespace heptad

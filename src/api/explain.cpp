@@ -8,6 +8,7 @@
 #include <heptad/heptad.hpp>
 
 #include "src/api/diagnostics.hpp"
+#include "src/api/no_memory.hpp"
 
 namespace heptad {
 namespace {
@@ -57,7 +58,7 @@ std::string describe_levels(plan const& how) {
   return text;
 }
 
-std::string explain(plan const& how) {
+std::string explain(plan const& how) try {
   std::string text;
   auto const line = [&text](char const* label, std::string const& value) {
     fmt::format_to(std::back_inserter(text), "{:<12}{}\n", label, value);
@@ -92,6 +93,8 @@ std::string explain(plan const& how) {
                      bytes_text(other.workspace), other.growth, other.bound, other.verdict));
   }
   return text;
+} catch (std::bad_alloc const&) {
+  throw no_memory;
 }
 
 }  // namespace heptad

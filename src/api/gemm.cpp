@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <new>
@@ -21,6 +22,7 @@
 #include "src/api/context.hpp"
 #include "src/api/diagnostics.hpp"
 #include "src/api/environment.hpp"
+#include "src/api/no_memory.hpp"
 #include "src/api/prepare.hpp"
 #include "src/api/present.hpp"
 #include "src/api/sampled_check.hpp"
@@ -75,8 +77,6 @@ report scale_only(operands<T> const& x) {
   if (x.beta != T(1)) cpu::scale(x.beta, x.C.data, x.C.rows, x.C.cols, x.C.row_stride, x.C.col_stride);
   return r;
 }
-
-constexpr char const* untouched = "out of memory before the product began; C is untouched";
 
 /// One product on the calling thread.
 template <typename T>
@@ -160,27 +160,37 @@ struct crew {
   }
 };
 
-/// Runs a prepared plan. A failure of its tasks may leave C partly updated, and says so.
+/// What can be said of a call before it.
+report announce(workspace const& memory, crew const& workers) {
+  prepared_plan const& prepared = *memory.prepared;
+  report r;
+  r.plan = prepared.how;
+  r.tasks = prepared.work.tasks.size();
+  r.workspace = prepared.bytes();
+  r.fell_back = memory.fell_back;
+  r.busy_seconds.reserve(static_cast<std::size_t>(std::max(prepared.how.workers, workers.lanes)));
+  return r;
+}
+
+/// Runs a prepared plan and completes what was announced. Once C is touched nothing is allocated: out of memory leaves
+/// C as it was. Any other failure may leave C partly updated, and says so.
 template <typename T>
-report run(crew const& workers, operands<T> const& x, workspace const& memory) {
+void run(crew const& workers, operands<T> const& x, workspace const& memory, report& r) {
   prepared_plan const& prepared = *memory.prepared;
   auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
                                      reinterpret_cast<T*>(memory.shared()));
   try {
     run_result const ran = workers.multiply(prepared, *work, x, memory);
-    report r;
-    r.plan = prepared.how;
-    r.tasks = prepared.work.tasks.size();
-    r.workspace = prepared.bytes();
-    r.fell_back = memory.fell_back;
-    r.busy_seconds = busy_seconds(ran);
+    r.busy_seconds.assign(static_cast<std::size_t>(ran.workers), 0.0);
+    add_busy_seconds(ran, r.busy_seconds);
     r.idle_fraction = idle_fraction(ran);
     write_trace(process_environment(), prepared.work, ran);
-    return r;
   } catch (error const&) {
     throw;
-  } catch (std::exception const& e) {
-    throw error(status::internal_error, fmt::format("{}: C may be partly updated", e.what()));
+  } catch (std::bad_alloc const&) {
+    throw;
+  } catch (std::exception const&) {
+    throw failed_midway;
   }
 }
 
@@ -221,29 +231,33 @@ precautions<T> take_precautions(context::impl& state, crew const& workers, opera
   return found;
 }
 
-/// A plan; instead of one with levels the classical algorithm, where A and B do not allow them.
+/// The product by the plan, or where A and B do not allow its levels by the classical algorithm.
 template <typename T>
 report run_with_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
                             workspace memory) {
-  if (memory.prepared->how.levels.empty()) return run(workers, x, memory);
+  report r = announce(memory, workers);
+  if (memory.prepared->how.levels.empty()) {
+    run(workers, x, memory, r);
+    return r;
+  }
   auto const begin = steady::now();
   precautions<T> const found = take_precautions(state, workers, x, wish, memory);
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
-  report r;
   if (!found.objection.empty()) {
-    plan const declined = memory.prepared->how;
     memory = {};  // its memory may be what the classical plan needs
-    r = run(workers, x, get_classical_workspace(state, declined, workers.scheduler, {.lanes = workers.lanes}));
+    memory = get_classical_workspace(state, r.plan, workers.scheduler, {.lanes = workers.lanes});
+    r = announce(memory, workers);
     r.plan.reason = "classical: " + found.objection;
     r.precaution = found.objection;
+    run(workers, x, memory, r);
   } else if (found.scaled) {
-    r = run(workers, found.scaled->product(), memory);
+    run(workers, found.scaled->product(), memory, r);
     found.scaled->finish();
     r.scaling = found.scaling;
     r.workspace += scaled_copy_bytes(x, found.scaling);
     r.plan.bound *= bound_after(found.scaling);
   } else {
-    r = run(workers, x, memory);
+    run(workers, x, memory, r);
   }
   r.precaution_seconds = seconds;
   return r;
@@ -261,8 +275,12 @@ report multiply_refined(context::impl& state, crew const& workers, operands<T> c
   report r = run_with_precautions(state, workers, x, scaling, std::move(memory));
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
   bool const as_planned = complete && r.precaution.empty();
-  if (as_planned) state.refined.tell(key, machine, trial, seconds);
-  if (r.precaution.empty()) r.plan.reason = trial.how.reason;  // which may be newer than the graph
+  try {
+    if (as_planned) state.refined.tell(key, machine, trial, seconds);
+    if (r.precaution.empty()) r.plan.reason = trial.how.reason;  // which may be newer than the graph
+  } catch (std::bad_alloc const&) {
+    // The product is done; another one will teach the same.
+  }
   return r;
 }
 
@@ -300,15 +318,17 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
   print_line(env, r);
   return r;
 } catch (std::bad_alloc const&) {
-  throw error(status::out_of_memory, untouched);
+  throw no_memory;
 }
 
 template <typename T>
 report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C,
-            options const& wishes) {
+            options const& wishes) try {
   operands<T> const x{alpha, A, B, beta, C};
   check_operands(x);
   return multiply(workers, x, wishes);
+} catch (std::bad_alloc const&) {
+  throw no_memory;
 }
 
 template <typename T>
@@ -329,11 +349,11 @@ report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, 
   print_line(env, r);
   return r;
 } catch (std::bad_alloc const&) {
-  throw error(status::out_of_memory, untouched);
+  throw no_memory;
 }
 
 template <typename T>
-plan make_plan(context& workers, problem const& shape, options const& wishes_given) {
+plan make_plan(context& workers, problem const& shape, options const& wishes_given) try {
   context::impl& state = workers.state();
   options const wishes = with_defaults(wishes_given, state.defaults);
   check_problem(shape, sizeof(T));
@@ -342,6 +362,8 @@ plan make_plan(context& workers, problem const& shape, options const& wishes_giv
   plan p = prepare(state, key_of(type_of<T>, present(shape), threads, wishes))->how;
   measure_candidates(state, p, wishes.scheduler);
   return p;
+} catch (std::bad_alloc const&) {
+  throw no_memory;
 }
 
 #define HEPTAD_FOR(T)                                                                                         \

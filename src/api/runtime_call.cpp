@@ -6,6 +6,7 @@
 
 #include "src/api/arguments.hpp"
 #include "src/api/environment.hpp"
+#include "src/api/no_memory.hpp"
 #include "src/api/prepare.hpp"
 #include "tasks/gemm_graph.hpp"
 
@@ -76,7 +77,7 @@ std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request
   lease_wishes const lease{request.lanes, request.with_workspace};
   return std::make_unique<bound_call<T>>(alpha, beta, get_workspace(state, key, lease));
 } catch (std::bad_alloc const&) {
-  throw error(status::out_of_memory, "out of memory before anything was submitted; C is untouched");
+  throw no_memory;
 }
 
 template HEPTAD_API std::unique_ptr<runtime_call> make_runtime_call(double, double, runtime_request const&);

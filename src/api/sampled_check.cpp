@@ -53,6 +53,7 @@ sampled_check<T>::sampled_check(operands<T> const& x, int vectors) : x_(x), vect
   signs_.resize(size(x.C.cols));
   for (double& sign : signs_) sign = random() % 2 == 0 ? 1 : -1;
   expected_.assign(size(x.C.rows), 0.0);
+  found_.resize(expected_.size());
   if (x.reads_factors()) {
     std::vector<double> inner(size(x.A.cols), 0.0);
     largest_B_ = add_product(1.0, x.B, signs_, vectors, inner);
@@ -63,14 +64,14 @@ sampled_check<T>::sampled_check(operands<T> const& x, int vectors) : x_(x), vect
 }
 
 template <typename T>
-sampled_error sampled_check<T>::judge(plan const& how) const {
-  std::vector<double> found(expected_.size(), 0.0);
+sampled_error sampled_check<T>::judge(plan const& how) noexcept {
+  std::ranges::fill(found_, 0.0);
   matrix_view<T const> const C = x_.C;
-  add_product(1.0, C, signs_, vectors_, found);
+  add_product(1.0, C, signs_, vectors_, found_);
   double largest = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  for (std::size_t i = 0; i < found_.size(); ++i) {
     if (!std::isfinite(expected_[i])) continue;
-    double const error = std::abs(found[i] - expected_[i]);
+    double const error = std::abs(found_[i] - expected_[i]);
     largest = std::isfinite(error) ? std::max(largest, error) : std::numeric_limits<double>::infinity();
   }
   sampled_error result;

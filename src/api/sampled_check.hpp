@@ -19,13 +19,14 @@ public:
   sampled_check(operands<T> const& x, int vectors);
 
   /// After it, by the plan that ran.
-  [[nodiscard]] sampled_error judge(plan const& how) const;
+  [[nodiscard]] sampled_error judge(plan const& how) noexcept;
 
 private:
   operands<T> const x_;
   int const vectors_;
   std::vector<double> signs_;     // n × vectors
   std::vector<double> expected_;  // m × vectors
+  std::vector<double> found_;     // the same of the result
   double largest_A_ = 0, largest_B_ = 0, largest_C_ = 0;
 };
 

@@ -164,6 +164,8 @@ scaled_operands<T>::scaled_operands(operands<T> const& x, scaling_kind kind, mag
   if (outside) {
     rows_ = unit_exponents(A.rows);
     cols_ = unit_exponents(B.cols);
+    back_of_rows_ = powers<T>(rows_, -1);
+    back_of_cols_ = powers<T>(cols_, -1);
     scale_lines(x.A, powers<T>(rows_, 1), no_inner, scaled_A);
     scale_lines(x.B, no_inner, powers<T>(cols_, 1), scaled_B);
     of_A = magnitudes_of(scaled_A);
@@ -184,10 +186,10 @@ scaled_operands<T>::scaled_operands(operands<T> const& x, scaling_kind kind, mag
 }
 
 template <typename T>
-void scaled_operands<T>::finish() const {
+void scaled_operands<T>::finish() const noexcept {
   if (rows_.empty()) return;
   matrix_view<T> const &C = given_.C, &P = product_.C;
-  std::vector<T> const rows = powers<T>(rows_, -1), cols = powers<T>(cols_, -1);
+  std::vector<T> const &rows = back_of_rows_, &cols = back_of_cols_;
   for (std::int64_t j = 0; j < C.cols; ++j)
     for (std::int64_t i = 0; i < C.rows; ++i) {
       T const p = P.data[i * P.row_stride + j * P.col_stride];

@@ -41,12 +41,13 @@ public:
   [[nodiscard]] T largest_B() const noexcept { return largest_B_; }
 
   /// After the product: brings C back to the caller's scale.
-  void finish() const;
+  void finish() const noexcept;
 
 private:
   operands<T> const given_;
   memory_pool::lease memory_;
-  std::vector<int> rows_, cols_;  // exponents of D and G
+  std::vector<int> rows_, cols_;                // exponents of D and G
+  std::vector<T> back_of_rows_, back_of_cols_;  // D⁻¹ and G⁻¹
   operands<T> product_;
   T largest_A_ = 0, largest_B_ = 0;
 };

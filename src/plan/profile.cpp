@@ -18,6 +18,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/plan/json_leaves.hpp"
 #include "src/plan/replace_file.hpp"
 
 namespace heptad {
@@ -57,80 +58,85 @@ void for_each_pass_number(Pass& p, Visit const& visit) {
 
 class reader {
 public:
-  explicit reader(std::string path) : path_(std::move(path)) {}
+  reader(std::string path, json_leaves leaves) : path_(std::move(path)), leaves_(std::move(leaves)) {}
 
   [[noreturn]] void fail(std::string const& field, std::string const& rule) const {
-    throw error(status::invalid_argument, fmt::format("profile {}: field '{}' {}", path_, field, rule));
+    throw error(status::invalid_argument,
+                fmt::format("profile {}: field '{}' {}", path_, field.empty() ? "(whole file)" : field, rule));
   }
 
-  json const& member(json const& object, std::string const& prefix, char const* name) const {
-    if (!object.is_object()) fail(prefix, "must be an object");
-    auto const found = object.find(name);
-    if (found == object.end()) fail(prefix.empty() ? name : prefix + "." + name, "is missing");
-    return *found;
-  }
-
-  // For the visitors above: reads each number of `object`, whose own path is `prefix`.
-  auto numbers(json const& object, std::string const& prefix) const {
-    return [this, &object, prefix](char const* name, auto& value) {
+  // For the visitors above: reads each number of the object `parent`.
+  auto numbers(std::string const& parent) const {
+    return [this, parent](char const* name, auto& value) {
       using type = std::remove_reference_t<decltype(value)>;
-      value = number<type>(member(object, prefix, name), path_of(prefix, name));
+      value = number<type>(member(parent, name), json_path(parent, name));
     };
   }
 
-  rate_table rates(json const& profile, char const* type) const {
+  rate_table rates(std::string const& type) const {
     rate_table result;
-    json const& table = member(profile, "", type);
-    std::string const prefix = type;
-    result.sides = list<int>(table, prefix, "sides");
+    result.sides = list<int>(type, "sides");
     for (std::size_t i = 1; i < result.sides.size(); ++i)
       if (result.sides[i] <= result.sides[i - 1])
         fail(fmt::format("{}.sides[{}]", type, i), fmt::format("= {} must be above the one before", result.sides[i]));
-    result.product_gflops = list<double>(table, prefix, "product_gflops");
+    result.product_gflops = list<double>(type, "product_gflops");
     std::size_t const sides = result.sides.size();
     if (result.product_gflops.size() != sides * sides * sides)
-      fail(prefix + ".product_gflops",
+      fail(type + ".product_gflops",
            fmt::format("must have {} numbers, one for each m, n and k", sides * sides * sides));
-    result.terms = rows<rate_table::term_rates>(table, prefix, "terms", &rate_table::term_rates::size,
+    result.terms = rows<rate_table::term_rates>(type, "terms", &rate_table::term_rates::size,
                                                 [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
     return result;
   }
 
-  std::vector<pass_rate> passes(json const& profile) const {
-    return rows<pass_rate>(profile, "", "passes", &pass_rate::bytes,
+  std::vector<pass_rate> passes() const {
+    return rows<pass_rate>("", "passes", &pass_rate::bytes,
                            [](auto& row, auto const& visit) { for_each_pass_number(row, visit); });
   }
 
-  std::string text(json const& profile, char const* name) const {
-    json const& found = member(profile, "", name);
-    if (!found.is_string()) fail(name, "must be a string");
-    return found.get<std::string>();
+  std::string text(char const* name) const {
+    json_value const& found = member("", name);
+    if (found.is != json_value::kind::text) fail(name, "must be a string");
+    return found.text;
   }
 
 private:
-  json const& array(json const& object, std::string const& prefix, char const* name) const {
-    json const& found = member(object, prefix, name);
-    if (!found.is_array() || found.empty()) fail(path_of(prefix, name), "must be a non-empty array");
-    return found;
+  json_value const& at(std::string const& path) const {
+    auto const found = leaves_.find(path);
+    if (found == leaves_.end()) fail(path, "is missing");
+    return found->second;
+  }
+
+  json_value const& member(std::string const& parent, char const* name) const {
+    if (at(parent).is != json_value::kind::object) fail(parent, "must be an object");
+    return at(json_path(parent, name));
+  }
+
+  std::size_t length(std::string const& parent, char const* name) const {
+    json_value const& found = member(parent, name);
+    if (found.is != json_value::kind::array || found.size == 0)
+      fail(json_path(parent, name), "must be a non-empty array");
+    return found.size;
   }
 
   template <typename Number>
-  std::vector<Number> list(json const& object, std::string const& prefix, char const* name) const {
+  std::vector<Number> list(std::string const& parent, char const* name) const {
     std::vector<Number> result;
-    for (json const& entry : array(object, prefix, name))
-      result.push_back(number<Number>(entry, fmt::format("{}[{}]", path_of(prefix, name), result.size())));
+    for (std::size_t i = 0, count = length(parent, name); i < count; ++i) {
+      std::string const field = fmt::format("{}[{}]", json_path(parent, name), i);
+      result.push_back(number<Number>(at(field), field));
+    }
     return result;
   }
 
   /// A table of rows whose `key` ascends.
   template <typename Row, typename Key, typename ForEach>
-  std::vector<Row> rows(json const& object, std::string const& prefix, char const* name, Key Row::*key,
-                        ForEach for_each) const {
+  std::vector<Row> rows(std::string const& parent, char const* name, Key Row::*key, ForEach for_each) const {
     std::vector<Row> result;
-    for (json const& entry : array(object, prefix, name)) {
-      std::string const field = fmt::format("{}[{}]", path_of(prefix, name), result.size());
+    for (std::size_t i = 0, count = length(parent, name); i < count; ++i) {
+      std::string const field = fmt::format("{}[{}]", json_path(parent, name), i);
       Row row{};
-      for_each(row, numbers(entry, field));
+      for_each(row, numbers(field));
       if (!result.empty() && row.*key <= result.back().*key)
         fail(field, fmt::format("= {} must be above the one before", row.*key));
       result.push_back(row);
@@ -138,18 +144,15 @@ private:
     return result;
   }
 
-  static std::string path_of(std::string const& prefix, char const* name) {
-    return prefix.empty() ? name : prefix + "." + name;
-  }
-
   template <typename Number>
-  Number number(json const& found, std::string const& field) const {
-    if (std::is_integral_v<Number> && !found.is_number_integer()) fail(field, "must be an integer");
-    if (!found.is_number()) fail(field, "must be a number");
-    double const read = found.get<double>();
-    if (!(read > 0) || !std::isfinite(read) || read > largest<Number>())
-      fail(field, fmt::format("= {} must be positive and finite", read));
-    return found.get<Number>();
+  Number number(json_value const& found, std::string const& field) const {
+    bool const integer = found.is == json_value::kind::integer;
+    if (std::is_integral_v<Number> && !integer) fail(field, "must be an integer");
+    if (!integer && found.is != json_value::kind::real) fail(field, "must be a number");
+    if (!(found.number > 0) || !std::isfinite(found.number) || found.number > largest<Number>())
+      fail(field, fmt::format("= {} must be positive and finite", found.number));
+    if constexpr (std::is_integral_v<Number>) return static_cast<Number>(found.integer);
+    else return found.number;
   }
 
   template <typename Number>
@@ -158,6 +161,7 @@ private:
   }
 
   std::string path_;
+  json_leaves leaves_;
 };
 
 auto writer(json& into) {
@@ -240,18 +244,18 @@ std::optional<machine_profile> load_profile(std::string const& path, std::string
   if (stale != nullptr) stale->clear();
   std::ifstream file(path);
   if (!file) return std::nullopt;
-  json const parsed = json::parse(file, nullptr, false);
-  reader const read(path);
-  if (parsed.is_discarded() || !parsed.is_object()) read.fail("(whole file)", "must be a JSON object");
+  auto leaves = read_json_leaves(file);
+  reader const read(path, leaves ? std::move(*leaves) : json_leaves{});
+  if (!leaves) read.fail("", "must be JSON");
 
   machine_profile p;
-  p.cpu = read.text(parsed, "cpu");
-  p.version = read.text(parsed, "version");
-  p.kernel = read.text(parsed, "kernel");
-  for_each_number(p, read.numbers(parsed, ""));
-  p.passes = read.passes(parsed);
-  p.f32 = read.rates(parsed, "f32");
-  p.f64 = read.rates(parsed, "f64");
+  p.cpu = read.text("cpu");
+  p.version = read.text("version");
+  p.kernel = read.text("kernel");
+  for_each_number(p, read.numbers(""));
+  p.passes = read.passes();
+  p.f32 = read.rates("f32");
+  p.f64 = read.rates("f64");
   p.measured = true;
   if (stale != nullptr) *stale = stale_reason(p, kernel);
   return p;

@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("an error planted in C is found and about as large as it is",
     x.C0.fill(random);
     x.reset();
     operands<T> const call{x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view()};
-    sampled_check<T> const check(call, 2);
+    sampled_check<T> check(call, 2);
     options forced;
     forced.force_levels = 2;
     report const r = gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), forced);

@@ -131,8 +131,10 @@ TEST_CASE("a malformed profile is refused with the name of the field") {
   bad["f64"] = "fast";
   CHECK_THAT(failure_after(path, bad), Contains("f64"));
   CHECK_THAT(failure_after(path, json::array()), Contains(path));
-  std::ofstream(path) << "{\"cpu\": ";
-  CHECK_THROWS_AS(load_profile(path), error);
+  for (std::string const& text : {std::string("{\"cpu\": "), std::string(100000, '[')}) {
+    std::ofstream(path) << text;
+    CHECK_THROWS_AS(load_profile(path), error);
+  }
 }
 
 TEST_CASE("a profile of another CPU, version or kernel set is stale and says why") {

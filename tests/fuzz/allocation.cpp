@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls in which an allocation fails, for one after the other until none does: the result is right, or the call says
+// that it is out of memory and C is untouched. In a child of its own also the first call of a process, which makes what
+// later ones keep. Behind the drop-in's call the result is right in any case: the BLAS of the system computes it.
+#include <oneapi/tbb/info.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <heptad/heptad.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <heptad/heptad.hpp>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/fuzz/blas.hpp"
+#include "tests/fuzz/failing_memory.hpp"
+
+namespace {
+
+using heptad::fuzz::failing_memory;
+using heptad::fuzz::failure;
+
+/// C := A B + C in small integers, which every algorithm computes exactly.
+struct problem {
+  static constexpr int m = 200, n = 180, k = 190;
+  std::vector<double> A, B, C0, expected, C;
+  int columns = n;  // of the product; the others stay as they are
+
+  problem() : A(m * k), B(k * n), C0(m * n) {
+    for (int i = 0; i < m * k; ++i) A[i] = i * 7 % 11 - 5;
+    for (int i = 0; i < k * n; ++i) B[i] = i * 5 % 13 - 6;
+    for (int i = 0; i < m * n; ++i) C0[i] = i % 17;
+    C = expected = C0;
+    for (int j = 0; j < n; ++j) {
+      for (int l = 0; l < k; ++l) {
+        for (int i = 0; i < m; ++i) expected[j * m + i] += A[l * m + i] * B[j * k + l];
+      }
+    }
+  }
+  /// Another shape for every number, more of them than plans are remembered.
+  void begin(long number) {
+    C = C0;
+    columns = n - static_cast<int>(number % 101);
+  }
+  [[nodiscard]] bool right() const {
+    auto const end = columns * m;
+    return std::equal(C.begin(), C.begin() + end, expected.begin()) &&
+           std::equal(C.begin() + end, C.end(), C0.begin() + end);
+  }
+  [[nodiscard]] bool untouched() const { return C == C0; }
+};
+
+/// Whether it did the product; the error that it threw is that there is no memory.
+template <typename Call>
+bool attempt(Call const& call) {
+  try {
+    call();
+    return true;
+  } catch (heptad::error const& e) {
+    if (e.code() == heptad::status::out_of_memory) return false;
+    throw;
+  }
+}
+
+bool c_interface(problem& x) {
+  int const status =
+      heptad_dgemm('n', 'n', x.m, x.columns, x.k, 1, x.A.data(), x.m, x.B.data(), x.k, 1, x.C.data(), x.m);
+  if (status != HEPTAD_SUCCESS && status != HEPTAD_OUT_OF_MEMORY)
+    throw heptad::error(static_cast<heptad::status>(status), heptad_last_error());
+  return status == HEPTAD_SUCCESS;
+}
+
+bool drop_in(problem& x) {
+  double const one = 1;
+  heptad::fuzz::dgemm_("N", "N", &x.m, &x.columns, &x.k, &one, x.A.data(), &x.m, x.B.data(), &x.k, &one, x.C.data(),
+                       &x.m, 1, 1);
+  return true;
+}
+
+heptad::report cpp_gemm(heptad::context& workers, problem& x, heptad::options const& wishes) {
+  using namespace heptad;
+  return gemm<double>(workers, 1, column_major<double const>(x.A.data(), x.m, x.k, x.m),
+                      column_major<double const>(x.B.data(), x.k, x.columns, x.k), 1,
+                      column_major(x.C.data(), x.m, x.columns, x.m), wishes);
+}
+
+std::function<bool(problem&)> with(heptad::options wishes) {
+  wishes.force_levels = 2;
+  return [wishes](problem& x) {
+    return attempt([&] {
+      heptad::context workers(2);
+      (void)cpp_gemm(workers, x, wishes);
+    });
+  };
+}
+
+bool with_own_plan(problem& x) {
+  using namespace heptad;
+  return attempt([&] {
+    context workers(2);
+    heptad::problem shape;
+    shape.m = x.m, shape.n = x.columns, shape.k = x.k;
+    plan const how = make_plan<double>(workers, shape, {.force_levels = 2});
+    (void)explain(how);
+    (void)gemm<double>(workers, how, 1, column_major<double const>(x.A.data(), x.m, x.k, x.m),
+                       column_major<double const>(x.B.data(), x.k, x.columns, x.k), 1,
+                       column_major(x.C.data(), x.m, x.columns, x.m));
+  });
+}
+
+heptad::context& lasting_context() {
+  static heptad::context workers(2);
+  return workers;
+}
+
+/// The same shape again and again: only what each call takes.
+bool known_plan(problem& x) {
+  heptad::context& workers = lasting_context();
+  x.columns = x.n;
+  return attempt([&] { (void)cpp_gemm(workers, x, {.force_levels = 2, .check = 1}); });
+}
+
+/// A NaN forbids levels once the operands are seen.
+bool not_finite(problem& x) {
+  heptad::context& workers = lasting_context();
+  x.columns = x.n;
+  double const kept = std::exchange(x.A[0], std::numeric_limits<double>::quiet_NaN());
+  bool const done = attempt([&] { (void)cpp_gemm(workers, x, {.force_levels = 2}); });
+  x.A[0] = kept;
+  for (int j = 0; j < x.n && done; ++j) x.C[j * x.m] = x.expected[j * x.m];  // the row of NaN
+  return done;
+}
+
+struct scenario {
+  char const* name;
+  std::function<bool(problem&)> call;
+  bool always_done = false;
+};
+
+enum class outcome { nothing_failed, right, refused, wrong };
+
+outcome run_once(scenario const& s, problem& x, long number, failure how) {
+  x.begin(number);
+  bool done = false;
+  std::string message;
+  {
+    failing_memory const memory(number, how);
+    try {
+      done = s.call(x);
+    } catch (std::exception const& e) {
+      heptad::fuzz::remaining = -1;
+      message = e.what();
+    }
+  }
+  bool const failed = heptad::fuzz::failures > 0;
+  if (message.empty() && (done ? x.right() : x.untouched() && failed && !s.always_done))
+    return !failed ? outcome::nothing_failed : done ? outcome::right : outcome::refused;
+  std::printf("%s: allocation %ld fails%s: %s, C is %s %s\n", s.name, number,
+              how == failure::one ? "" : ", and all later ones", done ? "done" : "refused",
+              x.untouched() ? "untouched"
+              : x.right()   ? "right"
+                            : "wrong",
+              message.c_str());
+  return outcome::wrong;
+}
+
+/// In a child, so that it is the first call of a process.
+outcome run_in_child(scenario const& s, problem& x, long number, failure how) {
+  std::fflush(stdout);
+  pid_t const child = fork();
+  if (child == 0) {
+    auto const result = run_once(s, x, number, how);
+    std::fflush(stdout);
+    _exit(static_cast<int>(result));
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) return static_cast<outcome>(WEXITSTATUS(status));
+  std::printf("%s: allocation %ld fails%s: the process is ended by signal %d\n", s.name, number,
+              how == failure::one ? "" : ", and all later ones", WTERMSIG(status));
+  return outcome::wrong;
+}
+
+// Calls cost ten times as much there.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+using runner = outcome (*)(scenario const&, problem&, long, failure);
+
+/// Every allocation of the first `all`, further ones at distances that grow by a `1 / all`-th.
+bool holds(runner run, scenario const& s, problem& x, long all) {
+  for (failure const how : {failure::one, failure::all_from_there}) {
+    long calls = 0, refused = 0, number = 0;
+    for (;; number += 1 + number / all) {
+      outcome const result = run(s, x, number, how);
+      if (result == outcome::wrong) return false;
+      if (result == outcome::nothing_failed) break;
+      ++calls;
+      refused += result == outcome::refused;
+    }
+    std::printf("%-40s %s: up to %ld allocations, %ld calls, %ld refused\n", s.name,
+                how == failure::one ? "one fails " : "all of them", number, calls, refused);
+  }
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  setenv("HEPTAD_FORCE_LEVELS", "2", 1);
+  setenv("HEPTAD_BLAS_MIN_SIZE", "0", 1);
+  setenv("HEPTAD_NUM_THREADS", "2", 1);
+  setenv("HEPTAD_TRACE", "/dev/null", 1);
+  // oneTBB asks for the machine's topology once, and waits for ever when that found no memory.
+  (void)oneapi::tbb::info::default_concurrency();
+  problem x;
+  bool good = true;
+  for (scenario const& s : {scenario{"first call of the C interface", c_interface},
+                            {"first call of the drop-in", drop_in, true},
+                            {"first plan", with_own_plan}}) {
+    good = holds(run_in_child, s, x, sanitized ? 3 : 24) && good;
+  }
+  using heptad::scaling_kind;
+  using heptad::scheduler_kind;
+  for (scenario const& s :
+       {scenario{"C interface", c_interface},
+        {"drop-in", drop_in, true},
+        {"C++", with({})},
+        {"C++ sequential, scaled, checked",
+         with({.scheduler = scheduler_kind::sequential, .scaling = scaling_kind::both, .check = 1})},
+        {"C++ deterministic", with({.deterministic = true})},
+        {"plan, explain, run", with_own_plan}}) {
+    good = holds(run_once, s, x, sanitized ? 5 : 48) && good;
+  }
+  x.begin(0);
+  (void)known_plan(x);  // what it makes is kept
+  for (scenario const& s : {scenario{"plan from the cache", known_plan}, {"A is not finite", not_finite}})
+    good = holds(run_once, s, x, 1 << 20) && good;
+  return good ? 0 : 1;
+}
