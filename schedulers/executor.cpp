@@ -108,17 +108,22 @@ class gemm_executor final : public executor {
 public:
   gemm_executor(graph const& g, plan const& how, gemm_operands<T> const& operands, T* workspace)
       : graph_(g),
-        alpha_(operands.alpha),
-        beta_(operands.beta),
         kernels_(choose_kernels<T>(how.kernel)),
         variant_(how.product_buffer ? cpu::variant::ab : cpu::variant::abc) {
-    spaces_.reserve(first_buffer + g.buffers.size());
-    spaces_.push_back({const_cast<T*>(operands.A.data), operands.A.row_stride, operands.A.col_stride});
-    spaces_.push_back({const_cast<T*>(operands.B.data), operands.B.row_stride, operands.B.col_stride});
-    spaces_.push_back(bind(operands.C));
-    for (buffer const& b : g.buffers) spaces_.push_back(bind(b, workspace));
+    spaces_.resize(first_buffer + g.buffers.size());
+    set(operands, workspace);
     for (additions_program const& p : g.programs) programs_.push_back(cpu::compile<T>(p));
     size_scratch();
+  }
+
+  void set(gemm_operands<T> const& operands, T* workspace) noexcept {
+    alpha_ = operands.alpha;
+    beta_ = operands.beta;
+    spaces_[space_A] = {const_cast<T*>(operands.A.data), operands.A.row_stride, operands.A.col_stride};
+    spaces_[space_B] = {const_cast<T*>(operands.B.data), operands.B.row_stride, operands.B.col_stride};
+    spaces_[space_C] = bind(operands.C);
+    for (std::size_t i = 0; i < graph_.buffers.size(); ++i)
+      spaces_[first_buffer + i] = bind(graph_.buffers[i], workspace);
   }
 
   [[nodiscard]] std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
@@ -267,8 +272,7 @@ private:
   }
 
   graph const& graph_;
-  T const alpha_;
-  T const beta_;
+  T alpha_{}, beta_{};
   cpu::kernel_set<T> const& kernels_;
   cpu::variant const variant_;
   std::vector<bound_space<T>> spaces_;
@@ -286,7 +290,14 @@ std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_op
   return std::make_unique<gemm_executor<T>>(g, how, operands, workspace);
 }
 
+template <typename T>
+void rebind(executor& work, gemm_operands<T> const& operands, T* workspace) noexcept {
+  static_cast<gemm_executor<T>&>(work).set(operands, workspace);
+}
+
 template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<double> const&, double*);
 template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<float> const&, float*);
+template void rebind(executor&, gemm_operands<double> const&, double*) noexcept;
+template void rebind(executor&, gemm_operands<float> const&, float*) noexcept;
 
 }  // namespace heptad

@@ -51,4 +51,8 @@ template <typename T>
 std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_operands<T> const& operands,
                                         T* workspace);
 
+/// Gives one of make_executor<T> other operands and another workspace, of the same graph. Allocates nothing.
+template <typename T>
+void rebind(executor& work, gemm_operands<T> const& operands, T* workspace) noexcept;
+
 }  // namespace heptad

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory_resource>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -13,21 +14,20 @@
 
 namespace heptad {
 
-/// Not synchronised. Allocates in the constructor alone. The graph and its dependencies must outlive it.
+/// Not synchronised. Allocates in the constructor alone. The graph, its dependencies and the memory must outlive it.
 class ready_state {
 public:
   static constexpr int none = -1;
 
-  ready_state(graph const& g, dependencies const& d)
+  ready_state(graph const& g, dependencies const& d,
+              std::pmr::memory_resource* memory = std::pmr::get_default_resource())
       : graph_(g),
         dependencies_(d),
-        predecessors_(d.predecessors),
-        next_parked_(g.tasks.size(), none),
-        first_parked_(static_cast<std::size_t>(d.locks), none),
-        held_(static_cast<std::size_t>(d.locks), false) {
-    std::vector<ready_task> storage;
-    storage.reserve(g.tasks.size());
-    queue_ = std::priority_queue<ready_task>(std::less<ready_task>(), std::move(storage));
+        queue_(std::less<ready_task>(), room_for(g.tasks.size(), memory)),
+        predecessors_(d.predecessors.begin(), d.predecessors.end(), memory),
+        next_parked_(g.tasks.size(), none, memory),
+        first_parked_(static_cast<std::size_t>(d.locks), none, memory),
+        held_(static_cast<std::size_t>(d.locks), false, memory) {
     for (std::size_t t = 0; t < g.tasks.size(); ++t) {
       if (predecessors_[t] == 0) push(static_cast<int>(t));
     }
@@ -77,16 +77,22 @@ private:
     }
   };
 
+  static std::pmr::vector<ready_task> room_for(std::size_t tasks, std::pmr::memory_resource* memory) {
+    std::pmr::vector<ready_task> storage(memory);
+    storage.reserve(tasks);
+    return storage;
+  }
+
   static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
   void push(int task) { queue_.push({graph_.tasks[at(task)].priority, task}); }
 
   graph const& graph_;
   dependencies const& dependencies_;
-  std::priority_queue<ready_task> queue_;
-  std::vector<int> predecessors_;  // not yet completed
-  std::vector<int> next_parked_;   // per task: the next one that is parked on the same lock
-  std::vector<int> first_parked_;  // per lock
-  std::vector<bool> held_;         // per lock
+  std::priority_queue<ready_task, std::pmr::vector<ready_task>> queue_;
+  std::pmr::vector<int> predecessors_;  // not yet completed
+  std::pmr::vector<int> next_parked_;   // per task: the next one that is parked on the same lock
+  std::pmr::vector<int> first_parked_;  // per lock
+  std::pmr::vector<bool> held_;         // per lock
 };
 
 }  // namespace heptad

@@ -8,8 +8,9 @@
 namespace heptad {
 
 template <typename T>
-operand_scan<T>::operand_scan(scan_graph const& scan, matrix_view<T const> A, matrix_view<T const> B)
-    : scan_(scan), A_(A), B_(B), results_(static_cast<std::size_t>(scan.elements()), T(0)) {}
+operand_scan<T>::operand_scan(scan_graph const& scan, matrix_view<T const> A, matrix_view<T const> B,
+                              std::pmr::memory_resource* memory)
+    : scan_(scan), A_(A), B_(B), results_(static_cast<std::size_t>(scan.elements()), T(0), memory) {}
 
 template <typename T>
 void operand_scan<T>::run(task const& t, std::byte*) const noexcept {
@@ -36,16 +37,15 @@ template <typename T>
 magnitudes<T> operand_scan<T>::merged(scan_graph::operand const& x) const {
   auto const copies = [this](auto first_of, int count, std::int64_t size) {
     T const* const first = results_.data() + first_of(0);
-    std::vector<T> all(first, first + size);
+    std::pmr::vector<T> all(first, first + size, results_.get_allocator());
     for (int copy = 1; copy < count; ++copy) {
       T const* const more = results_.data() + first_of(copy);
       for (std::int64_t i = 0; i < size; ++i) all[i] = cpu::larger_magnitude(all[i], more[i]);
     }
     return all;
   };
-  magnitudes<T> result;
-  result.rows = copies([&](int copy) { return x.of_rows(copy); }, x.row_copies, x.rows);
-  result.cols = copies([&](int copy) { return x.of_cols(copy); }, x.col_copies, x.cols);
+  magnitudes<T> result{copies([&](int copy) { return x.of_rows(copy); }, x.row_copies, x.rows),
+                       copies([&](int copy) { return x.of_cols(copy); }, x.col_copies, x.cols)};
   for (T const most : result.rows) result.largest = cpu::larger_magnitude(result.largest, most);
   return result;
 }

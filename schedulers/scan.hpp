@@ -2,6 +2,7 @@
 // Runs a scan graph on real operands, and holds what it found.
 #pragma once
 
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -16,15 +17,16 @@ namespace heptad {
 /// infinity is.
 template <typename T>
 struct magnitudes {
-  std::vector<T> rows, cols;
+  std::pmr::vector<T> rows, cols;
   T largest = 0;
 };
 
-/// The graph and the operands must outlive it. Needs no scratch.
+/// The graph, the operands and the memory must outlive it, the memory also the magnitudes. Needs no scratch.
 template <typename T>
 class operand_scan final : public executor {
 public:
-  operand_scan(scan_graph const& scan, matrix_view<T const> A, matrix_view<T const> B);
+  operand_scan(scan_graph const& scan, matrix_view<T const> A, matrix_view<T const> B,
+               std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   [[nodiscard]] std::size_t scratch_bytes() const noexcept override { return 0; }
   void run(task const& t, std::byte* scratch) const noexcept override;
@@ -41,7 +43,7 @@ private:
 
   scan_graph const& scan_;
   matrix_view<T const> const A_, B_;
-  mutable std::vector<T> results_;  // every task has its own part
+  mutable std::pmr::vector<T> results_;  // every task has its own part
 };
 
 }  // namespace heptad

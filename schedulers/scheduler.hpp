@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ struct task_record {
 };
 
 struct run_result {
-  std::vector<task_record> records;  // one a task, in order of their end
-  int workers = 1;                   // that the call could use, whether they found work or not
+  std::pmr::vector<task_record> records;  // one a task, in order of their end
+  int workers = 1;                        // that the call could use, whether they found work or not
   double seconds = 0;
 };
 

@@ -224,6 +224,13 @@ template <typename T>
 HEPTAD_API report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B,
                        T beta, matrix_view<T> C);
 
+/// The same, told in a report whose memory is used again: from the second call with one plan, one report and one
+/// context on, nothing is allocated (but by oneTBB, for its tasks, or where operands must be scaled). Until the call
+/// has ended well the report says nothing.
+template <typename T>
+HEPTAD_API void gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+                     matrix_view<T> C, report& told);
+
 /// The plan in words: levels, tasks, workspace, bound, predicted time, and what was declined and why.
 HEPTAD_API std::string explain(plan const& how);
 

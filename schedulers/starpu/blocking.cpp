@@ -86,7 +86,7 @@ bool can_move(bound_product const& x) {
          can_be_a_handle(x.operands[space_C], x.orders[space_C], g.m, g.n);
 }
 
-std::vector<task_record> run_and_wait(bound_product product) {
+std::pmr::vector<task_record> run_and_wait(bound_product product) {
   run_options how;
   how.in_cells = starpu_memory_nodes_get_count() > 1 && can_move(product);
   if (how.in_cells) product.workspace = nullptr;

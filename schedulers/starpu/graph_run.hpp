@@ -53,7 +53,7 @@ public:
   [[nodiscard]] bound_product const& product() const noexcept { return product_; }
 
   /// After the end: one record a task.
-  [[nodiscard]] std::vector<task_record> take_records() { return std::move(records_); }
+  [[nodiscard]] std::pmr::vector<task_record> take_records() { return std::move(records_); }
   [[nodiscard]] double elapsed() const;
 
 private:
@@ -86,7 +86,7 @@ private:
   std::vector<task_argument> arguments_;
   std::vector<int> priorities_;
   std::vector<int> lane_of_worker_;
-  std::vector<task_record> records_;
+  std::pmr::vector<task_record> records_;
   std::atomic<std::size_t> running_{0};
   std::function<void()> finished_;
   int refused_ = 0;  // what StarPU answered to a task that it did not take

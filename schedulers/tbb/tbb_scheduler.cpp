@@ -36,15 +36,17 @@ error const cancelled_midway(status::cancelled, "the caller's task group was can
 /// is the arena slot of its thread where that is free.
 class tbb_call {
 public:
-  tbb_call(graph const& g, dependencies const& d, executor const& work, std::vector<std::byte*> lanes,
-           clock::time_point start, tbb::task_group_context* caller)
+  tbb_call(graph const& g, dependencies const& d, executor const& work, std::pmr::vector<std::byte*> lanes,
+           clock::time_point start, tbb::task_group_context* caller, std::pmr::memory_resource* memory)
       : graph_(g),
         work_(work),
         start_(start),
         caller_(caller),
         lane_scratch_(std::move(lanes)),
-        state_(g, d),
-        lane_taken_(lane_scratch_.size(), false) {
+        runners_(memory),
+        state_(g, d, memory),
+        lane_taken_(lane_scratch_.size(), false, memory),
+        records_(memory) {
     records_.reserve(g.tasks.size());
     while (runners_.size() < lane_scratch_.size()) put_back(runners_.emplace_back(*this));
   }
@@ -61,7 +63,7 @@ public:
   }
 
   /// The records of all tasks in order of their end. Throws when the run was stopped.
-  std::vector<task_record> take_records() {
+  std::pmr::vector<task_record> take_records() {
     tbb::spin_mutex::scoped_lock const guard(mutex_);
     if (records_.size() < graph_.tasks.size()) throw cancelled_midway;
     std::ranges::sort(records_, {}, &task_record::end);
@@ -173,23 +175,25 @@ private:
   executor const& work_;
   clock::time_point const start_;
   tbb::task_group_context* const caller_;
-  std::vector<std::byte*> const lane_scratch_;
+  std::pmr::vector<std::byte*> const lane_scratch_;
   // Isolated from the arena's contexts, so that no runner is ever dropped unseen; with the caller's rounding mode.
   tbb::task_group_context context_{tbb::task_group_context::isolated,
                                    tbb::task_group_context::concurrent_wait | tbb::task_group_context::fp_settings};
-  d1::wait_context running_{0};  // runners that are spawned or at work
-  std::deque<runner> runners_;   // one a lane
+  d1::wait_context running_{0};      // runners that are spawned or at work
+  std::pmr::deque<runner> runners_;  // one a lane
 
   tbb::spin_mutex mutex_;  // of all that follows
   ready_state state_;
-  std::vector<bool> lane_taken_;
+  std::pmr::vector<bool> lane_taken_;
   runner* idle_ = nullptr;
-  std::vector<task_record> records_;
+  std::pmr::vector<task_record> records_;
 };
 
 /// One area a worker, as many as can be had.
-std::vector<std::byte*> lease_scratch(std::size_t bytes, int workers, scratch_source const& scratch) {
-  std::vector<std::byte*> areas;
+std::pmr::vector<std::byte*> lease_scratch(std::size_t bytes, int workers, scratch_source const& scratch,
+                                           std::pmr::memory_resource* memory) {
+  std::pmr::vector<std::byte*> areas(memory);
+  areas.reserve(static_cast<std::size_t>(workers));
   for (int w = 0; w < workers; ++w) {
     std::byte* const area = bytes > 0 ? scratch(w, bytes) : nullptr;
     if (area == nullptr && bytes > 0) break;
@@ -205,13 +209,14 @@ std::vector<std::byte*> lease_scratch(std::size_t bytes, int workers, scratch_so
 }  // namespace
 
 run_result run_tbb(graph const& g, dependencies const& d, executor const& work, tbb::task_arena& arena, int workers,
-                   scratch_source const& scratch) {
+                   scratch_source const& scratch, std::pmr::memory_resource* memory) {
   clock::time_point const start = clock::now();
-  run_result result;
+  run_result result{std::pmr::vector<task_record>(memory)};
   result.workers = std::max(1, std::min(workers, arena.max_concurrency()));
   if (!g.tasks.empty()) {
     int const lanes = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(result.workers), g.tasks.size()));
-    tbb_call call(g, d, work, lease_scratch(work.scratch_bytes(), lanes, scratch), start, tbb::task::current_context());
+    tbb_call call(g, d, work, lease_scratch(work.scratch_bytes(), lanes, scratch, memory), start,
+                  tbb::task::current_context(), memory);
     happens_before(&call);
     arena.execute(tbb_entry<tbb_call, &tbb_call::run>{&call});
     happens_after(&call);

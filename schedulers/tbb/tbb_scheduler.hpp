@@ -13,7 +13,10 @@ namespace heptad {
 /// waits it runs tasks of this call only, so that no other work of the caller is entered on top of its stack.
 /// All scratch is asked for before the first task. Throws error{out_of_memory} when there is none for even one worker
 /// (no task has run), error{cancelled} when the task_group_context of the caller's TBB task was cancelled (some have).
+/// `memory` is for the state of the run and its records, and must outlive these; only the calling thread uses it,
+/// before the first task and after the last one.
 run_result run_tbb(graph const& g, dependencies const& d, executor const& work, oneapi::tbb::task_arena& arena,
-                   int workers, scratch_source const& scratch);
+                   int workers, scratch_source const& scratch,
+                   std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 }  // namespace heptad

@@ -48,12 +48,11 @@ bool is_small(problem const& x) {
 }
 
 template <typename T>
-report finish(report r, operands<T> const& x, steady::time_point begin) {
+void finish(report& r, operands<T> const& x, steady::time_point begin) {
   r.seconds = std::chrono::duration<double>(steady::now() - begin).count();
   double const flops = 2.0 * static_cast<double>(x.C.rows) * static_cast<double>(x.C.cols) *
                        (x.reads_factors() ? static_cast<double>(x.A.cols) : 0.0);
   if (r.seconds > 0) r.gflops = flops / r.seconds / 1e9;
-  return r;
 }
 
 plan unplanned(element_type type, problem const& shape, char const* reason) {
@@ -139,37 +138,42 @@ struct crew {
   [[nodiscard]] bool alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
 
   [[nodiscard]] run_result run_on_arena(graph const& g, dependencies const& order, executor const& work, int workers,
-                                        workspace const& memory) const {
-    return run_tbb(g, order, work, group.arena(), workers,
-                   [&memory](int worker, std::size_t) { return memory.scratch(worker); });
+                                        workspace const& memory, std::pmr::memory_resource* notes) const {
+    return run_tbb(
+        g, order, work, group.arena(), workers, [&memory](int worker, std::size_t) { return memory.scratch(worker); },
+        notes);
   }
 
   template <typename T>
   [[nodiscard]] run_result multiply(prepared_plan const& p, executor const& work, operands<T> const& x,
-                                    workspace const& memory) const {
-    if (alone()) return run_sequential(p.work, work, memory.scratch(0));
+                                    workspace const& memory, std::pmr::memory_resource* notes) const {
+    if (alone()) return run_sequential(p.work, work, memory.scratch(0), notes);
     if (scheduler == scheduler_kind::starpu) return run_starpu<T>(p, work, x, memory);
-    return run_on_arena(p.work, p.order, work, p.how.workers, memory);
+    return run_on_arena(p.work, p.order, work, p.how.workers, memory, notes);
   }
 
   /// Beside StarPU's workers, which sleep between products, on the calling thread: an arena would be a second pool.
-  void scan(prepared_plan const& p, executor const& work, workspace const& memory) const {
+  void scan(prepared_plan const& p, executor const& work, workspace const& memory,
+            std::pmr::memory_resource* notes) const {
     if (alone() || scheduler == scheduler_kind::starpu)
-      static_cast<void>(run_sequential(p.scan.work, work, memory.scratch(0)));
-    else static_cast<void>(run_on_arena(p.scan.work, p.scan_order, work, p.how.workers, memory));
+      static_cast<void>(run_sequential(p.scan.work, work, memory.scratch(0), notes));
+    else static_cast<void>(run_on_arena(p.scan.work, p.scan_order, work, p.how.workers, memory, notes));
   }
 };
 
-/// What can be said of a call before it.
-report announce(workspace const& memory, crew const& workers) {
+/// What can be said of a call before it; of an earlier one only the memory is left.
+void announce(workspace const& memory, crew const& workers, report& r) {
   prepared_plan const& prepared = *memory.prepared;
-  report r;
   r.plan = prepared.how;
+  r.seconds = r.gflops = r.idle_fraction = r.precaution_seconds = 0;
+  r.precaution.clear();
+  r.scaling = scaling_kind::none;
+  r.check.reset();
   r.tasks = prepared.work.tasks.size();
   r.workspace = prepared.bytes();
   r.fell_back = memory.fell_back;
+  r.busy_seconds.clear();
   r.busy_seconds.reserve(static_cast<std::size_t>(std::max(prepared.how.workers, workers.lanes)));
-  return r;
 }
 
 /// Runs a prepared plan and completes what was announced. Once C is touched nothing is allocated: out of memory leaves
@@ -177,10 +181,13 @@ report announce(workspace const& memory, crew const& workers) {
 template <typename T>
 void run(crew const& workers, operands<T> const& x, workspace const& memory, report& r) {
   prepared_plan const& prepared = *memory.prepared;
-  auto const work = make_executor<T>(prepared.work, prepared.how, {x.alpha, x.A, x.B, x.beta, x.C},
-                                     reinterpret_cast<T*>(memory.shared()));
+  auto const kit = prepared.kits.take();
+  gemm_operands<T> const bound{x.alpha, x.A, x.B, x.beta, x.C};
+  auto* const shared = reinterpret_cast<T*>(memory.shared());
+  if (kit->work == nullptr) kit->work = make_executor<T>(prepared.work, prepared.how, bound, shared);
+  else rebind(*kit->work, bound, shared);
   try {
-    run_result const ran = workers.multiply(prepared, *work, x, memory);
+    run_result const ran = workers.multiply(prepared, *kit->work, x, memory, &kit->memory);
     r.busy_seconds.assign(static_cast<std::size_t>(ran.workers), 0.0);
     add_busy_seconds(ran, r.busy_seconds);
     r.idle_fraction = idle_fraction(ran);
@@ -208,9 +215,10 @@ precautions<T> take_precautions(context::impl& state, crew const& workers, opera
                                 workspace const& memory) {
   prepared_plan const& prepared = *memory.prepared;
   plan const& how = prepared.how;
-  operand_scan<T> scan(prepared.scan, x.A, x.B);
+  auto const kit = prepared.kits.take();
+  operand_scan<T> scan(prepared.scan, x.A, x.B, &kit->memory);
   try {
-    workers.scan(prepared, scan, memory);
+    workers.scan(prepared, scan, memory, &kit->memory);
   } catch (error const& stopped) {
     if (stopped.code() != status::cancelled) throw;
     throw error(status::cancelled, "the caller's task group was cancelled before C was touched");
@@ -233,20 +241,17 @@ precautions<T> take_precautions(context::impl& state, crew const& workers, opera
 
 /// The product by the plan, or where A and B do not allow its levels by the classical algorithm.
 template <typename T>
-report run_with_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
-                            workspace memory) {
-  report r = announce(memory, workers);
-  if (memory.prepared->how.levels.empty()) {
-    run(workers, x, memory, r);
-    return r;
-  }
+void run_with_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
+                          workspace memory, report& r) {
+  announce(memory, workers, r);
+  if (memory.prepared->how.levels.empty()) return run(workers, x, memory, r);
   auto const begin = steady::now();
   precautions<T> const found = take_precautions(state, workers, x, wish, memory);
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
   if (!found.objection.empty()) {
     memory = {};  // its memory may be what the classical plan needs
     memory = get_classical_workspace(state, r.plan, workers.scheduler, {.lanes = workers.lanes});
-    r = announce(memory, workers);
+    announce(memory, workers, r);
     r.plan.reason = "classical: " + found.objection;
     r.precaution = found.objection;
     run(workers, x, memory, r);
@@ -260,7 +265,6 @@ report run_with_precautions(context::impl& state, crew const& workers, operands<
     run(workers, x, memory, r);
   }
   r.precaution_seconds = seconds;
-  return r;
 }
 
 /// One call of those that take turns between two plans, or with the plan that has won.
@@ -272,7 +276,8 @@ report multiply_refined(context::impl& state, crew const& workers, operands<T> c
   workspace memory = get_workspace(state, trial.how, key.workers, workers.scheduler, {.lanes = workers.lanes});
   bool const complete = !memory.fell_back;
   auto const begin = steady::now();
-  report r = run_with_precautions(state, workers, x, scaling, std::move(memory));
+  report r;
+  run_with_precautions(state, workers, x, scaling, std::move(memory), r);
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
   bool const as_planned = complete && r.precaution.empty();
   try {
@@ -309,12 +314,11 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
       threads = find_starpu_backend().workers(threads);
     plan_key const key = key_of(type_of<T>, shape_of(x), threads, wishes);
     crew const who{*group, wishes.scheduler, threads};
-    r = wishes.refine
-            ? multiply_refined(state, who, x, key, wishes.scaling)
-            : run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = threads}));
+    if (wishes.refine) r = multiply_refined(state, who, x, key, wishes.scaling);
+    else run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = threads}), r);
   }
   if (check) r.check = check->judge(r.plan);
-  r = finish(std::move(r), x, begin);
+  finish(r, x, begin);
   print_line(env, r);
   return r;
 } catch (std::bad_alloc const&) {
@@ -332,8 +336,8 @@ report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T con
 }
 
 template <typename T>
-report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
-            matrix_view<T> C) try {
+void gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+          matrix_view<T> C, report& told) try {
   auto const begin = steady::now();
   environment const& env = process_environment();
   operands<T> const given{alpha, A, B, beta, C};
@@ -342,14 +346,22 @@ report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, 
   check_plan(how, type_of<T>, shape_of(x));
   context::impl& state = workers.state();
   auto const group = state.workers();
-  report r = x.reads_factors() ? run_with_precautions(state, {*group}, x, scaling_kind::automatic,
-                                                      get_workspace(state, how, group->threads()))
-                               : scale_only(x);
-  r = finish(std::move(r), x, begin);
-  print_line(env, r);
-  return r;
+  if (x.reads_factors())
+    run_with_precautions(state, {*group}, x, scaling_kind::automatic, get_workspace(state, how, group->threads()),
+                         told);
+  else told = scale_only(x);
+  finish(told, x, begin);
+  print_line(env, told);
 } catch (std::bad_alloc const&) {
   throw no_memory;
+}
+
+template <typename T>
+report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+            matrix_view<T> C) {
+  report told;
+  gemm(workers, how, alpha, A, B, beta, C, told);
+  return told;
 }
 
 template <typename T>
@@ -372,6 +384,8 @@ plan make_plan(context& workers, problem const& shape, options const& wishes_giv
                                   options const&);                                                            \
   template HEPTAD_API report gemm(context&, plan const&, T, matrix_view<T const>, matrix_view<T const>, T,    \
                                   matrix_view<T>);                                                            \
+  template HEPTAD_API void gemm(context&, plan const&, T, matrix_view<T const>, matrix_view<T const>, T,      \
+                                matrix_view<T>, report&);                                                     \
   template HEPTAD_API plan make_plan<T>(context&, problem const&, options const&);
 HEPTAD_FOR(double)
 HEPTAD_FOR(float)

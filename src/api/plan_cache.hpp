@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recent plans with their graphs: a repeated call plans and builds nothing.
+// Recent plans with their graphs, and what calls of them need: a repeated call plans, builds and allocates nothing.
 #pragma once
 
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <heptad/heptad.hpp>
 
+#include "schedulers/executor.hpp"
 #include "tasks/graph.hpp"
 #include "tasks/scan_graph.hpp"
 
@@ -25,6 +28,44 @@ struct plan_key {
   friend bool operator==(plan_key const&, plan_key const&) = default;
 };
 
+/// What a call needs beside its workspace; of one call at a time.
+struct call_kit {
+  std::unique_ptr<executor> work;  // of the plan's graph, to be bound to operands; none before the first call
+  /// For what lasts no longer than the call. Keeps what it was given back.
+  std::pmr::unsynchronized_pool_resource memory{{.max_blocks_per_chunk = 0, .largest_required_pool_block = 4 << 20}};
+};
+
+/// Those of one plan, as many as there were calls at once. Thread-safe.
+class call_kits {
+public:
+  struct give_back {
+    call_kits* home;
+    void operator()(call_kit* kit) const noexcept { home->keep(kit); }
+  };
+  using lease = std::unique_ptr<call_kit, give_back>;
+
+  [[nodiscard]] lease take() {
+    std::lock_guard const lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(++made_);  // so that keep() allocates nothing
+      return {new call_kit, {this}};
+    }
+    call_kit* const kit = idle_.back().release();
+    idle_.pop_back();
+    return {kit, {this}};
+  }
+
+private:
+  void keep(call_kit* kit) noexcept {
+    std::lock_guard const lock(mutex_);
+    idle_.emplace_back(kit);
+  }
+
+  std::mutex mutex_;
+  std::size_t made_ = 0;
+  std::vector<std::unique_ptr<call_kit>> idle_;
+};
+
 /// A plan, ready to run on any operands of its shape.
 struct prepared_plan {
   plan how;
@@ -34,6 +75,7 @@ struct prepared_plan {
   dependencies scan_order;
   std::size_t shared_bytes = 0;   // of workspace, a multiple of a page
   std::size_t scratch_bytes = 0;  // of every worker, a multiple of a page
+  mutable call_kits kits;
 
   [[nodiscard]] std::size_t bytes() const noexcept {
     return shared_bytes + scratch_bytes * static_cast<std::size_t>(how.workers);

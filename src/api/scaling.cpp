@@ -26,7 +26,7 @@ constexpr int no_exponent = std::numeric_limits<int>::max();
 
 /// Exponents that bring lines of these magnitudes to [1, 2).
 template <typename T>
-std::vector<int> unit_exponents(std::vector<T> const& largest) {
+std::vector<int> unit_exponents(std::pmr::vector<T> const& largest) {
   std::vector<int> exponents;
   for (T const x : largest) exponents.push_back(x == 0 ? no_exponent : limited<T>(-std::ilogb(x)));
   return exponents;
@@ -34,7 +34,7 @@ std::vector<int> unit_exponents(std::vector<T> const& largest) {
 
 /// Exponents of F: column l of A and row l of B get the same size.
 template <typename T>
-std::vector<int> balancing_exponents(std::vector<T> const& columns_of_A, std::vector<T> const& rows_of_B) {
+std::vector<int> balancing_exponents(std::pmr::vector<T> const& columns_of_A, std::pmr::vector<T> const& rows_of_B) {
   std::vector<int> exponents;
   for (std::size_t l = 0; l < columns_of_A.size(); ++l) {
     T const a = columns_of_A[l], b = rows_of_B[l];
@@ -79,7 +79,7 @@ magnitudes<T> magnitudes_of(matrix_view<T> const& X) {
 
 /// log2 of the largest over the least of those that are not zero.
 template <typename T>
-double spread(std::vector<T> const& largest) {
+double spread(std::pmr::vector<T> const& largest) {
   double least = HUGE_VAL, most = -HUGE_VAL;
   for (T const x : largest) {
     if (x == 0) continue;
