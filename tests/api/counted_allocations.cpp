@@ -16,6 +16,10 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   if (void* const p = std::aligned_alloc(step, (bytes + step - 1) / step * step)) return p;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+  ++heptad::test::allocations;
+  return std::malloc(bytes);
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
