@@ -93,7 +93,13 @@ std::pmr::vector<task_record> run_and_wait(bound_product product) {
   starpu_data_handle_t const none[3] = {};
   graph_run one(product, none, how);
   std::binary_semaphore done(0);
-  one.submit([&done] { done.release(); });
+  one.prepare();
+  try {
+    one.submit([&done] { done.release(); });
+  } catch (error const&) {
+    done.acquire();  // the tasks that StarPU took are on their way
+    throw;
+  }
   done.acquire();
   return one.take_records();
 }

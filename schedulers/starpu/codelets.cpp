@@ -32,10 +32,18 @@ void run_on_cpu(void* buffers[], void* cl_arg) {
 
 std::uint32_t footprint(starpu_task* t) { return argument_of(t->cl_arg).footprint; }
 
-#ifdef STARPU_USE_OPENCL
+#if defined(STARPU_USE_OPENCL) && !defined(STARPU_SIMGRID)
 constexpr auto product_opencl = product_on_opencl;
 #else
 constexpr void (*product_opencl)(void*[], void*) = nullptr;
+#endif
+
+#ifdef STARPU_SIMGRID
+double simulated_microseconds(starpu_task* t, unsigned, unsigned) {
+  graph_run const& run = *argument_of(t->cl_arg).run;
+  return 1e6 *
+         run.options().seconds(run.product().work->tasks[static_cast<std::size_t>(argument_of(t->cl_arg).number)]);
+}
 #endif
 
 /// A codelet with its model: StarPU keeps pointers to both.
@@ -54,8 +62,15 @@ struct modelled_codelet {
     codelet.model = &model;
     codelet.name = name;
     codelet.color = color;
-#ifdef STARPU_USE_OPENCL
+#if defined(STARPU_USE_OPENCL) && !defined(STARPU_SIMGRID)
     codelet.opencl_funcs[0] = opencl;
+#endif
+#ifdef STARPU_SIMGRID
+    // Only the time of tasks is simulated: no function is ever called.
+    model.type = STARPU_PER_WORKER;
+    model.worker_cost_function = simulated_microseconds;
+    codelet.cuda_funcs[0] = run_on_cpu;
+    codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
 #endif
   }
 };

@@ -129,18 +129,17 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
 }
 
 graph_run::~graph_run() {
-  for (cell const& c : cells_)
-    if (c.owned && options_.in_cells && c.where.space < first_buffer) starpu_data_unregister(c.handle);
+  if (!submitted_ && !children_.empty())
+    starpu_data_partition_clean(operands_[space_C], static_cast<unsigned>(children_.size()), children_.data());
+  for (cell const& c : cells_) {
+    if (!c.owned) continue;
+    if (submitted_) starpu_data_unregister(c.handle);
+    else starpu_data_unregister_no_coherency(c.handle);
+  }
 }
 
 double graph_run::elapsed() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
-void graph_run::timed(task_argument const& x, std::function<void()> const& work) {
-  double const begin = elapsed();
-  work();
-  records_[static_cast<std::size_t>(x.number)] = {x.number, lane(), begin, elapsed()};
 }
 
 int graph_run::lane() const { return lane_of_worker_[static_cast<std::size_t>(starpu_worker_get_id())]; }
@@ -186,27 +185,30 @@ orientation graph_run::order_in(int space) const {
 }
 
 /// One level of parts, whatever the number of levels of the plan.
-void graph_run::partition_C() {
+void graph_run::plan_parts_of_C() {
   starpu_data_handle_t const C = operands_[space_C];
   if (C == nullptr) return;
   std::vector<block> parts;
   for (cell const& c : cells_)
     if (c.where.space == space_C) parts.push_back(c.where);
   if (parts.size() > 1) {
-    // An access to the whole ends any partition of the caller's that StarPU still holds open.
-    starpu_task* const access = starpu_task_create();
-    access->cl = &(product_.beta == 0 ? allocating_codelet() : empty_codelet());
-    access->sched_ctx = options_.sched_ctx;
-    access->priority = priority_of(0, options_);
-    set_handles(*access, {{C, product_.beta == 0 ? STARPU_W : STARPU_RW}});
-    submit(access);
+    access_ = access_to_C();
     children_.resize(parts.size());
     plan_cells(C, parts, children_);
-    starpu_data_partition_submit(C, static_cast<unsigned>(children_.size()), children_.data());
   }
   std::size_t child = 0;
   for (cell& c : cells_)
     if (c.where.space == space_C) c.handle = children_.empty() ? C : children_[child++];
+}
+
+/// An access to the whole ends any partition of the caller's that StarPU still holds open.
+graph_run::new_task graph_run::access_to_C() const {
+  new_task t(starpu_task_create());
+  t->cl = &(product_.beta == 0 ? allocating_codelet() : empty_codelet());
+  t->sched_ctx = options_.sched_ctx;
+  t->priority = priority_of(0, options_);
+  set_handles(*t, {{operands_[space_C], product_.beta == 0 ? STARPU_W : STARPU_RW}});
+  return t;
 }
 
 void graph_run::unpartition_C() {
@@ -214,6 +216,16 @@ void graph_run::unpartition_C() {
   auto const count = static_cast<unsigned>(children_.size());
   starpu_data_unpartition_submit(operands_[space_C], count, children_.data(), -1);
   starpu_data_partition_clean(operands_[space_C], count, children_.data());
+}
+
+/// Every block of C goes to main memory as soon as it is final, while others are still being computed.
+void graph_run::bring_home() {
+  for (cell const& c : cells_)
+    if (options_.in_cells && c.owned && c.where.space == space_C)
+      starpu_data_acquire_on_node_cb(
+          c.handle, STARPU_MAIN_RAM, STARPU_R,
+          [](void* handle) { starpu_data_release_on_node(static_cast<starpu_data_handle_t>(handle), STARPU_MAIN_RAM); },
+          c.handle);
 }
 
 location graph_run::fixed_place(block const& b) const {
@@ -244,7 +256,7 @@ slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>&
   return s;
 }
 
-starpu_task* graph_run::make_task(task_argument& x) const {
+graph_run::new_task graph_run::make_task(task_argument& x) const {
   task const& of_graph = product_.work->tasks[static_cast<std::size_t>(x.number)];
   std::vector<use> uses;
   bool in_memory = false;
@@ -255,7 +267,7 @@ starpu_task* graph_run::make_task(task_argument& x) const {
     x.slots.push_back(slot_of(t, commutes, uses));
     in_memory = in_memory || x.slots.back().buffer < 0;
   }
-  starpu_task* const t = starpu_task_create();
+  new_task t(starpu_task_create());
   t->cl = &codelet_of(of_graph);
   t->cl_arg = &x;
   t->name = lasting(of_graph.name);
@@ -265,31 +277,51 @@ starpu_task* graph_run::make_task(task_argument& x) const {
   t->priority = priority_of(priorities_[static_cast<std::size_t>(x.number)], options_);
   t->flops = of_graph.cost.flops;
   if (in_memory) t->where = STARPU_CPU;
+  if (int const worker = options_.worker ? options_.worker(of_graph) : -1; worker >= 0) {
+    t->execute_on_a_specific_worker = 1;
+    t->workerid = static_cast<unsigned>(worker);
+  }
   set_handles(*t, uses);
   return t;
+}
+
+void graph_run::prepare() {
+  register_cells();
+  plan_parts_of_C();
+  tasks_.reserve(arguments_.size());
+  for (task_argument& x : arguments_) tasks_.push_back(make_task(x));
 }
 
 void graph_run::submit(std::function<void()> finished) {
   finished_ = std::move(finished);
   running_ = arguments_.size() + 1;  // this submission is the last one
-  register_cells();
-  partition_C();
-  for (task_argument& x : arguments_)
-    if (!submit(make_task(x))) task_ended();
+  submitted_ = true;
+  if (access_ != nullptr) {
+    submit(std::move(access_));
+    starpu_data_partition_submit(operands_[space_C], static_cast<unsigned>(children_.size()), children_.data());
+  }
+  for (new_task& t : tasks_)
+    if (!submit(std::move(t))) task_ended();
   unpartition_C();
-  for (cell const& c : cells_)
-    if (c.owned && (c.where.space >= first_buffer || !options_.in_cells)) starpu_data_unregister_submit(c.handle);
+  bring_home();
+  for (cell& c : cells_)
+    if (c.owned && (c.where.space >= first_buffer || !options_.in_cells)) {
+      starpu_data_unregister_submit(c.handle);
+      c.owned = false;
+    }
   int const refused = refused_;
   task_ended();  // may delete this
   if (refused != 0)
     throw error(status::internal_error, "StarPU refused a task (" + std::to_string(refused) + "); C is partly updated");
 }
 
-bool graph_run::submit(starpu_task* t) {
-  int const answer = starpu_task_submit(t);
-  if (answer == 0) return true;
+bool graph_run::submit(new_task t) {
+  int const answer = starpu_task_submit(t.get());
+  if (answer == 0) {
+    (void)t.release();  // StarPU destroys it
+    return true;
+  }
   refused_ = answer;
-  starpu_task_destroy(t);
   return false;
 }
 

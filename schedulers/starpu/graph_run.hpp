@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct run_options {
   /// Operands at addresses in main memory: every block that a task touches is a handle of its own there, so that
   /// devices fetch what they need and no more. Otherwise tasks on them stay in main memory.
   bool in_cells = false;
+  /// The one worker that may run a task; negative: any. Not set: any may run all.
+  std::function<int(task const& t)> worker{};
+  /// In simulations (STARPU_SIMGRID): how long a task of the graph takes.
+  std::function<double(task const& t)> seconds{};
 };
 
 /// A handle of a task, with all that the task does to it.
@@ -34,23 +39,31 @@ struct use {
 
 class graph_run {
 public:
-  /// handles: of A, B and C, each null when `product` has its address. Submits nothing. Throws std::bad_alloc.
+  /// handles: of A, B and C, each null when `product` has its address. Throws std::bad_alloc.
   /// With options.in_cells the destructor waits until the result is in main memory.
   graph_run(bound_product const& product, std::span<starpu_data_handle_t const, 3> handles, run_options const& options);
   ~graph_run();
   graph_run(graph_run const&) = delete;
   graph_run& operator=(graph_run const&) = delete;
 
-  /// Submits everything and returns without waiting. `finished` is called, on a thread of StarPU, when the last task
-  /// has run; it may delete this. Throws error{internal_error} when StarPU refuses a task.
+  /// Makes all tasks and handles, and submits nothing. Throws std::bad_alloc.
+  void prepare();
+  /// After prepare(): submits everything and returns without waiting. `finished` is called, on a thread of StarPU, when
+  /// the last task has run; it may delete this. Throws error{internal_error} when StarPU refuses a task.
   void submit(std::function<void()> finished);
 
   /// For codelets: does the work of a task, and records when and on which lane.
-  void timed(task_argument const& x, std::function<void()> const& work);
+  template <typename Work>
+  void timed(task_argument const& x, Work const& work) {
+    double const begin = elapsed();
+    work();
+    records_[static_cast<std::size_t>(x.number)] = {x.number, lane(), begin, elapsed()};
+  }
   /// Of the calling worker.
   [[nodiscard]] int lane() const;
   [[nodiscard]] std::int64_t element_bytes() const noexcept { return element_bytes_; }
   [[nodiscard]] bound_product const& product() const noexcept { return product_; }
+  [[nodiscard]] run_options const& options() const noexcept { return options_; }
 
   /// After the end: one record a task.
   [[nodiscard]] std::pmr::vector<task_record> take_records() { return std::move(records_); }
@@ -60,20 +73,26 @@ private:
   struct cell {
     block where;
     starpu_data_handle_t handle = nullptr;
-    bool owned = false;  // registered here, and unregistered when all is submitted
+    bool owned = false;  // registered here, and not yet unregistered
   };
 
   void find_cells(std::vector<placed_task> const& tasks);
   void register_cells();
-  void partition_C();
+  void plan_parts_of_C();
   void unpartition_C();
+  void bring_home();
   [[nodiscard]] cell const& cell_of(block const& b) const;
   /// The slot of a block, with its handle among the task's.
   slot slot_of(touched_block const& x, bool commutes, std::vector<use>& uses) const;
   [[nodiscard]] location fixed_place(block const& b) const;
   [[nodiscard]] orientation order_in(int space) const;
-  starpu_task* make_task(task_argument& x) const;
-  bool submit(starpu_task* t);
+  struct unsubmitted {
+    void operator()(starpu_task* t) const { starpu_task_destroy(t); }
+  };
+  using new_task = std::unique_ptr<starpu_task, unsubmitted>;
+  [[nodiscard]] new_task make_task(task_argument& x) const;
+  [[nodiscard]] new_task access_to_C() const;
+  bool submit(new_task t);
   void task_ended();
   static void on_task_end(void* run);
 
@@ -84,11 +103,14 @@ private:
   std::vector<cell> cells_;                     // sorted by place
   std::vector<starpu_data_handle_t> children_;  // of C; empty: it is not partitioned
   std::vector<task_argument> arguments_;
+  std::vector<new_task> tasks_;  // until they are submitted
+  new_task access_;              // to the whole of C, before its parts are used
   std::vector<int> priorities_;
   std::vector<int> lane_of_worker_;
   std::pmr::vector<task_record> records_;
   std::atomic<std::size_t> running_{0};
   std::function<void()> finished_;
+  bool submitted_ = false;
   int refused_ = 0;  // what StarPU answered to a task that it did not take
   std::chrono::steady_clock::time_point const start_;
 };

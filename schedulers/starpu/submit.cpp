@@ -101,12 +101,13 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
   request.with_workspace = starpu_memory_nodes_get_count() == 1;
   respect_limit(request);
   auto call = make_runtime_call(alpha, beta, request);
-  plan const planned = call->how();
+  plan planned = call->how();  // moved out at the end: nothing may be copied after the submission
   if (call->product().work->k == 0 && beta == T(1)) return planned;
 
   starpu_data_handle_t const handles[3] = {A, B, C};
   auto one = std::make_unique<flight>(std::move(call), handles, run_options{how.sched_ctx, how.priority});
-  flight* const flying = one.release();
+  one->run.prepare();
+  flight* const flying = one.release();  // from here on nothing can run out of memory
   flying->run.submit([flying] { delete flying; });
   return planned;
 } catch (std::bad_alloc const&) {
@@ -138,6 +139,8 @@ int submit(char transa, char transb, T alpha, starpu_data_handle_t A, starpu_dat
     return HEPTAD_SUCCESS;
   } catch (error const& e) {
     return record_failure(e.code(), e.what());
+  } catch (std::bad_alloc const&) {
+    return record_failure(status::out_of_memory, "out of memory; C is untouched");
   } catch (std::exception const& e) {
     return record_failure(status::internal_error, e.what());
   }

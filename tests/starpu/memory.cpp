@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// submit_gemm without memory: this program's operator new fails when a test tells it to.
+#include <cstdlib>
+#include <heptad/starpu.hpp>
+#include <new>
+
+#include "tests/starpu/runtime.hpp"
+
+namespace {
+
+thread_local long allowed = -1;  // allocations of this thread before one fails; negative: any number
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (allowed >= 0 && allowed-- == 0) throw std::bad_alloc();
+  if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+using namespace heptad;
+using namespace heptad::test;
+
+TEST_CASE("whichever allocation of a submission fails, nothing was submitted, and C and its handle are as before") {
+  own_starpu const runtime;
+  std::mt19937 random(17);
+  handled_matrix<double> A(96, 80, random), B(80, 64, random), C(96, 64, random), expected(C);
+  classical(2.0, A, false, B, false, 0.0, expected);
+  starpu::submit_options how;
+  how.wishes.force_levels = 2;
+  A.share(), B.share(), C.share();
+  auto const submit_with = [&](long allocations) {
+    allowed = allocations;
+    try {
+      (void)starpu::submit_gemm(2.0, A.handle, B.handle, 0.0, C.handle, how);
+    } catch (error const& e) {
+      allowed = -1;
+      CHECK(e.code() == status::out_of_memory);
+      return false;
+    }
+    allowed = -1;
+    return true;
+  };
+  handled_matrix<double> const before(C);
+  handled_matrix<double> first(C);
+  first.share();
+  // Profile, plan and oneTBB's threads are made once in a process, and not what is tested here.
+  (void)starpu::submit_gemm(2.0, A.handle, B.handle, 0.0, first.handle, how);
+  first.release();
+  starpu_task_wait_for_all();
+  long failures = 0;
+  while (!submit_with(failures)) {
+    ++failures;
+    REQUIRE(starpu_task_nready() == 0);
+    REQUIRE(starpu_task_nsubmitted() == 0);
+    REQUIRE((C.data == before.data));
+  }
+  CHECK(failures > 100);  // a task is more than one allocation
+  C.release();
+  CHECK((C.data == expected.data));
+}
