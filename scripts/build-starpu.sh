@@ -1,20 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds StarPU 1.4 for CPU cores and OpenCL devices from Debian's source package, once, and prints its prefix as the
-# last line. Use it by cmake -DHEPTAD_STARPU_PREFIX=<prefix>. STARPU_CACHE (default ~/.cache/heptad/starpu) says where
-# it is kept.
+# Builds StarPU 1.4 from Debian's source package, once, and prints its prefix as the last line:
+#   build-starpu.sh             for CPU cores and OpenCL devices
+#   build-starpu.sh --cuda      with CUDA too (CUDA_HOME or /usr/local/cuda; no device is needed)
+#   build-starpu.sh --simgrid   for `heptad simulate`: tasks take simulated time, on machines that nobody here has
+# Use it by cmake -DHEPTAD_STARPU_PREFIX=<prefix>. STARPU_CACHE (default ~/.cache/heptad/starpu) says where it is kept.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if (($# > 0)); then
-  echo "usage: $0" >&2
-  exit 2
-fi
+kind=plain
+case ${1:-} in
+  "") ;;
+  --cuda) kind=cuda ;;
+  --simgrid) kind=simgrid ;;
+  *)
+    echo "usage: $0 [--cuda | --simgrid]" >&2
+    exit 2
+    ;;
+esac
 cache=${STARPU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/heptad/starpu}
-prefix=$cache/plain
+prefix=$cache/$kind
 recipe=$(sha256sum scripts/build-starpu.sh | cut -d' ' -f1)
 if [[ -f $prefix/recipe && $(<"$prefix/recipe") == "$recipe" ]]; then
-  echo "starpu: $(<"$prefix/version") is built" >&2
+  echo "starpu: $(<"$prefix/version") ($kind) is built" >&2
   echo "$prefix"
   exit 0
 fi
@@ -29,7 +37,8 @@ quietly() { # what, command...
   "$@" >"$log" 2>&1 || { tail -40 "$log" >&2 && exit 1; }
 }
 
-needed=(dpkg-dev g++ make patch pkg-config libhwloc-dev libltdl-dev ocl-icd-opencl-dev)
+needed=(dpkg-dev g++ make patch pkg-config libhwloc-dev libltdl-dev)
+if [[ $kind == simgrid ]]; then needed+=(libsimgrid-dev libboost-dev); else needed+=(ocl-icd-opencl-dev); fi
 missing=()
 for package in "${needed[@]}"; do
   # shellcheck disable=SC2016  # ${Status} is dpkg-query's
@@ -80,9 +89,25 @@ quietly "unpacking" dpkg-source -x starpu_*.dsc source
 flags=(--prefix="$prefix" --disable-static --enable-quick-check --disable-build-doc --disable-build-doc-pdf --disable-build-tests
   --disable-build-examples --disable-mpi --disable-socl --disable-starpufft --disable-starpupy --disable-starpurm
   --disable-openmp --disable-openmp-llvm --disable-fortran --disable-hip --disable-opengl-render --enable-blas-lib=none
-  --disable-cuda --disable-simgrid --enable-maxcpus=128)
+  --enable-maxcpus=128)
+case $kind in
+  plain) flags+=(--disable-cuda --disable-simgrid) ;;
+  cuda)
+    cuda=${CUDA_HOME:-/usr/local/cuda}
+    # CUDA 13 took computeMode out of cudaDeviceProp: the attribute says the same, in every version.
+    driver=source/src/drivers/cuda/driver_cuda.c
+    sed -i 's/if (props\[devid\]\.computeMode == cudaComputeModeExclusive)/int mode = cudaComputeModeDefault;\n\tcudaDeviceGetAttribute(\&mode, cudaDevAttrComputeMode, devid);\n\tif (mode == cudaComputeModeExclusive)/' "$driver"
+    if grep -q 'props\[devid\].computeMode' "$driver"; then
+      say "$driver of $version is not as the patch knows it"
+      exit 1
+    fi
+    flags+=(--enable-cuda --with-cuda-dir="$cuda" --disable-simgrid --enable-maxcudadev=8)
+    export LDFLAGS="-L$cuda/lib64/stubs -L$cuda/lib64" NVCCFLAGS=-arch=sm_90
+    ;;
+  simgrid) flags+=(--enable-simgrid --disable-cuda --enable-maxcudadev=8) ;;
+esac
 cd source
-quietly "configuring" ./configure "${flags[@]}"
+quietly "configuring ($kind)" ./configure "${flags[@]}"
 quietly "building (minutes)" make -j "$(nproc)"
 rm -rf "$prefix"
 quietly "installing into $prefix" make install

@@ -13,6 +13,7 @@ void add_calibrate_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 void add_search_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
+void add_simulate_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_manual_command(CLI::App& app);
 

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   heptad::tools::add_info_command(app);
   heptad::tools::add_search_command(app);
   heptad::tools::add_verify_command(app);
+  heptad::tools::add_simulate_command(app);
 #ifdef HEPTAD_WITH_BENCH
   heptad::tools::add_bench_command(app);
 #endif
