@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -104,9 +105,14 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
   machine_profile const& machine = state.machine();
   std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
   options wishes = key.wishes;
+  std::optional<std::size_t>
+      allowed;  // what the first plan was held to; later ones are asked for less, to come under it
   for (;;) {
-    auto fresh = build(choose_plan(key.type, key.shape, key.workers, free, machine, wishes), machine, wishes.scheduler);
-    std::size_t const cap = fresh->how.workspace_cap, bytes = fresh->bytes();
+    plan chosen = choose_plan(key.type, key.shape, key.workers, free, machine, wishes);
+    if (!allowed) allowed = chosen.workspace_cap;
+    chosen.workspace_cap = *allowed;
+    auto fresh = build(std::move(chosen), machine, wishes.scheduler);
+    std::size_t const cap = *allowed, bytes = fresh->bytes();
     // The planner takes products into sums where they fit; in cells they must fill them.
     if (in_cells(fresh->how, wishes.scheduler) && fresh->shared_bytes > 0 && bytes > cap) {
       double const excess = static_cast<double>(bytes) / std::max(1.0, static_cast<double>(cap));
