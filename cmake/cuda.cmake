@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libheptad_cuda: products on CUDA devices. Needs neither libheptad nor TBB at run time.
 set(HEPTAD_CUDA_SOURCES
-  schedulers/cuda/pinned_ring.cpp schedulers/cuda/stream_executor.cpp schedulers/cuda/transfer_executor.cpp
+  schedulers/cuda/fused_group.cpp schedulers/cuda/pinned_ring.cpp schedulers/cuda/side_streams.cpp schedulers/cuda/stream_executor.cpp schedulers/cuda/transfer_executor.cpp
   src/api/cuda/c_api.cpp src/api/cuda/calibrate.cpp src/api/cuda/device.cpp src/api/cuda/gemm.cpp src/api/cuda/host_gemm.cpp src/api/cuda/transfer_planner.cpp
   src/api/arguments.cpp src/api/blas_arguments.cpp src/api/overlap.cpp)
 add_library(heptad_cuda_api OBJECT ${HEPTAD_CUDA_SOURCES})

@@ -50,7 +50,7 @@ run() { # log, command...
 }
 run tests.txt "$binaries/test_gpu"
 if command -v compute-sanitizer >/dev/null; then
-  some="every generated kernel*,a failed call*,vectors*,blocks of a host product*"
+  some="every generated kernel*,a failed call*,vectors*,blocks of a host product*,fused levels*"
   run memcheck.txt compute-sanitizer --tool memcheck --error-exitcode 1 "$binaries/test_gpu" "$some"
   run racecheck.txt compute-sanitizer --tool racecheck --error-exitcode 1 "$binaries/test_gpu" "every generated kernel*"
 fi
@@ -70,6 +70,11 @@ bench ds 16384 7
 bench ds 32768 3
 bench ds 4096,8192,16384 7 --beta 1
 bench t 2048,4096,8192,16384 9 --variants 1 --variants 2b
+for n in 2048 4096 8192 16384; do
+  bench s $n 7 --variants 1f --variants 1f@atomic --variants 1f@streams --variants 1/1f
+done
+bench s 4096,8192,16384 7 --max-workspace 0
+bench s 4096,8192,16384 7 --max-workspace 1048576
 bench ds 8192 7 --variants 1 --variants 1b --variants 2 --variants 2b --variants 3b --variants 1/2b --variants strassen:2b
 
 host() { # types, sizes, rounds, further arguments...

@@ -17,7 +17,7 @@ def rows(folder):
 def table(records, types, beta):
     lines = ["| n | " + " | ".join(f"{t}: cuBLAS ms | Heptad ms | faster | how" for t in types) + " |",
              "| --- |" + " --- | --- | --- | --- |" * len(types)]
-    auto = [r for r in records if r["beta"] == beta]
+    auto = [r for r in records if r["beta"] == beta and r.get("max_workspace", -1) < 0]
     for n in dict.fromkeys(r["n"] for r in auto if r["variant"] == "auto" and r["type"] in types):
         cells = []
         for t in types:
@@ -40,6 +40,25 @@ def variants(records, kind, n):
     for r in (records[i] for i in explicit):
         lines.append(f"| {r['stages']} | {r['median_ms']:.3f} | {r['over_cublas']:.2f}× | {r['workspace'] / 1e9:.2f} | "
                      f"{r['difference']:.1e} |")
+    return lines
+
+
+def fused_table(records):
+    """One fused level in every way, and what the planner takes within little workspace."""
+    ways = {"1f": "ordered", "1f@atomic": "atomic", "1f@streams": "streams", "1/1f": "Winograd around it"}
+    cases = {}
+    for r in records:
+        if r["type"] == "f32" and (r["variant"] in ways or r["variant"] == "auto" and r.get("max_workspace", -1) >= 0):
+            cases.setdefault(r["n"], {})[r["variant"] if r["variant"] in ways else r["max_workspace"]] = r
+    caps = sorted({c for case in cases.values() for c in case if isinstance(c, int)})
+    if not cases:
+        return []
+    heads = list(ways.values()) + [f"planned within {c >> 10} KiB" for c in caps]
+    lines = ["", "Fused levels of Strassen, float, over cuBLAS:", "", "| n | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
+    for n, case in sorted(cases.items()):
+        cells = [f"{case[w]['over_cublas']:.2f}×" if w in case else "" for w in ways]
+        cells += [f"{case[c]['over_cublas']:.2f}×, {case[c]['stages'] or 'cuBLAS'}" if c in case else "" for c in caps]
+        lines.append(f"| {n} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -76,7 +95,7 @@ def section(folder, full):
     where = folder.relative_to(root).as_posix()
     link = f"[{where}](" + ("../" if full else "") + f"{where})"
     text = [f"{device}, {date}, commit {commit}; square matrices on the device, random data, medians of rounds that time both in turn. Record: {link}.", ""]
-    text += ["`winogradxNb`: N levels of Winograd whose sums are formed in one pass, products in one batch.", ""] if full else []
+    text += ["`winogradxNb`: N levels of Winograd whose sums are formed in one pass, products in one batch; `f`: fused.", ""] if full else []
     text += table(records, ["f64", "f32"], 0.0)
     if full:
         text += ["", "With beta = 1:", ""] + table(records, ["f64", "f32"], 1.0)
@@ -87,7 +106,7 @@ def section(folder, full):
         for n in dict.fromkeys(r["n"] for r in records if r["type"] == "tf32"):
             case = {r["variant"]: r for r in records if r["type"] == "tf32" and r["n"] == n}
             text.append(f"| {n} | {case['cublas']['median_ms']:.3f} | {case['1']['over_cublas']:.2f}× | {case['2b']['over_cublas']:.2f}× |")
-        text += host_table(folder)
+        text += fused_table(records) + host_table(folder)
     return "\n".join(text)
 
 

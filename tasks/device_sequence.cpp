@@ -19,6 +19,18 @@ void add_classical(sequence& body, std::int64_t row, std::int64_t col, std::int6
   body.steps.emplace_back(std::move(step));
 }
 
+/// Products that add something to C.
+std::size_t products_of(algorithm const& x) {
+  auto const empty = [](coefficient_matrix const& X, int r) {
+    for (int i = 0; i < X.rows; ++i)
+      if (!X(i, r).is_zero()) return false;
+    return true;
+  };
+  std::size_t count = 0;
+  for (int r = 0; r < x.rank(); ++r) count += !empty(x.U, r) && !empty(x.V, r) && !empty(x.W, r);
+  return count;
+}
+
 }  // namespace
 
 device_sequence build_device_sequence(cuda::plan const& how) {
@@ -29,11 +41,15 @@ device_sequence build_device_sequence(cuda::plan const& how) {
   serial_levels levels;
   std::int64_t m = 1, n = 1, k = 1;
   for (cuda::stage const& s : how.stages) {
-    levels.explicit_passes.push_back(s.coefficients.get());
+    if (s.fused) levels.fused = s.coefficients.get();
+    else levels.explicit_passes.push_back(s.coefficients.get());
     m *= s.coefficients->m, n *= s.coefficients->n, k *= s.coefficients->k;
   }
   if (how.core_m % m != 0 || how.core_n % n != 0 || how.core_k % k != 0)
     throw error(status::internal_error, "device sequence: the stages must divide the core; nothing was queued");
+  for (std::size_t i = 0; i + 1 < how.stages.size(); ++i)
+    if (how.stages[i].fused || how.stages[i].batched)
+      throw error(status::invalid_argument, "plan.stages: only the last may be fused or batched");
   levels.batched = !how.stages.empty() && how.stages.back().batched;
 
   device_sequence result;
@@ -43,6 +59,8 @@ device_sequence build_device_sequence(cuda::plan const& how) {
   }
   program_table programs(result.programs);
   result.body = build_sequence(levels, how.core_m, how.core_n, how.core_k, first, layout, programs);
+  result.core_steps = result.body.steps.size();
+  if (levels.fused != nullptr) result.fused_products = products_of(*levels.fused);
   add_classical(result.body, 0, 0, how.core_k, how.core_m, how.core_n, shape.k - how.core_k, update::accumulate);
   add_classical(result.body, 0, how.core_n, 0, shape.m, shape.n - how.core_n, shape.k, first);
   add_classical(result.body, how.core_m, 0, 0, shape.m - how.core_m, how.core_n, shape.k, first);

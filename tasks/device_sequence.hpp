@@ -12,6 +12,8 @@ namespace heptad {
 struct device_sequence {
   sequence body;                            // spaces are the caller's operands and the buffers
   std::vector<additions_program> programs;  // of its combine steps
+  std::size_t core_steps = 0;               // steps before those of the fringes
+  std::size_t fused_products = 0;           // of each fused level; every product of the core is then one of a level
 };
 
 /// Pure. The products carry coefficients without the caller's alpha. `scaled` updates carry the caller's beta.

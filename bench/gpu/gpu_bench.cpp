@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,7 @@ struct arguments {
   std::vector<std::string> variants{"auto"};
   int rounds = 7, warm_up = 2;
   double beta = 0;
+  std::int64_t max_workspace = -1;
 };
 
 class device_buffer {
@@ -48,14 +50,23 @@ private:
   void* data_ = nullptr;
 };
 
-/// "1/2b": one serial level, then two composed ones with batched products.
+/// "1/2b": one serial level, then two composed ones with batched products; "1f": one fused level (of Strassen).
 std::vector<cuda::stage> parse_stages(std::string const& text) {
   std::vector<cuda::stage> stages;
   std::string const algorithm = text.starts_with("strassen:") ? "strassen" : "winograd";
   std::string rest = text.substr(text.find(':') == std::string::npos ? 0 : text.find(':') + 1);
-  for (auto const& part : CLI::detail::split(rest, '/'))
-    stages.push_back(cuda::make_stage(algorithm, part[0] - '0', part.ends_with('b')));
+  for (auto const& part : CLI::detail::split(rest, '/')) {
+    bool const batched = part.ends_with('b'), fused = part.ends_with('f');
+    stages.push_back(cuda::make_stage(fused ? "strassen" : algorithm, part[0] - '0', batched, fused));
+  }
   return stages;
+}
+
+/// "1f@atomic", "1f@streams"
+cuda::accumulation parse_accumulation(std::string const& text) {
+  return text == "atomic"    ? cuda::accumulation::atomic
+         : text == "streams" ? cuda::accumulation::streams
+                             : cuda::accumulation::ordered;
 }
 
 cuda::arithmetic arithmetic_of(char type) {
@@ -132,6 +143,7 @@ private:
     shape.beta_zero = given_.beta == 0;
     cuda::options wishes;
     wishes.arithmetic = arithmetic_of(type_);
+    if (given_.max_workspace >= 0) wishes.max_workspace = static_cast<std::size_t>(given_.max_workspace);
     auto const profile = cuda::profile_of(cuda::current_device());
     element_type const element = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
     cuda::plan const classical = [&] {
@@ -163,7 +175,9 @@ private:
           cuda::choose_device_plan(element, shape, cuda::free_memory() * 2 - (std::size_t{2} << 30), profile, wishes);
       if (name != "auto") {
         how = classical;
-        how.stages = parse_stages(name);
+        auto const way = name.find('@');
+        how.stages = parse_stages(name.substr(0, way));
+        if (way != std::string::npos) how.accumulation = parse_accumulation(name.substr(way + 1));
         cuda::complete_device_plan(how, profile);
         if (how.workspace + (std::size_t{1} << 30) > cuda::free_memory()) continue;
       }
@@ -191,11 +205,17 @@ private:
       double const ms = median(v.milliseconds);
       std::string stages;
       for (auto const& s : v.how.stages)
-        stages += fmt::format("{}{}x{}{}", stages.empty() ? "" : " ", s.name, s.levels, s.batched ? "b" : "");
+        stages += fmt::format("{}{}x{}{}", stages.empty() ? "" : " ", s.name, s.levels,
+                              s.batched ? "b"
+                              : s.fused ? "f"
+                                        : "");
+      if (!v.how.stages.empty() && v.how.stages.back().fused)
+        stages += std::array{"", " atomic", " streams"}[static_cast<std::size_t>(v.how.accumulation)];
       auto const [least, most] = std::ranges::minmax(v.milliseconds);
       nlohmann::json const line = {{"type", name_of(type_)},
                                    {"n", n_},
                                    {"beta", given_.beta},
+                                   {"max_workspace", given_.max_workspace},
                                    {"variant", v.name},
                                    {"stages", stages},
                                    {"workspace", v.how.workspace},
@@ -235,10 +255,13 @@ int run(int argc, char** argv) {
   arguments given;
   app.add_option("--types", given.types, "of d, s, t (TF32), b (BF16)")->capture_default_str();
   app.add_option("--sizes", given.sizes, "of square matrices")->capture_default_str();
-  app.add_option("--variants", given.variants, "auto, or stages such as 2b, 1/2b, 1/1, strassen:2b")
+  app.add_option("--variants", given.variants,
+                 "auto, or stages such as 2b, 1/2b, 1/1, strassen:2b, 1f, 1/1f, 1f@atomic, 1f@streams")
       ->capture_default_str();
   app.add_option("--rounds", given.rounds)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--beta", given.beta)->capture_default_str();
+  app.add_option("--max-workspace", given.max_workspace, "bytes, for auto; negative: no limit but memory")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {

@@ -23,6 +23,13 @@ namespace heptad::cuda {
 /// and are used only when asked for; double is always exact FP64. Sums are always formed in the element type.
 enum class arithmetic { exact, tf32, bf16 };
 
+/// How fused products that feed the same block of C keep out of each other's way.
+enum class accumulation {
+  ordered,  ///< one launch; tiles of C are updated in the order of the products, by a counter each: deterministic
+  atomic,   ///< one launch; element-wise atomic additions in any order
+  streams,  ///< a launch for each product, ordered by events of several streams: deterministic, and no memory at all
+};
+
 struct options {
   double max_error = 100.0;  ///< largest expected growth of the error over the classical product; 1 means cuBLAS alone
   bool guaranteed = false;   ///< apply max_error to the proved bound instead of the expected growth
@@ -31,16 +38,19 @@ struct options {
   int force_levels = -1;  ///< exactly so many levels wherever the dimensions allow (for tests); negative: planned
   std::string algorithm = "auto";  ///< a name from `heptad info`, or "auto" (Winograd)
   cuda::arithmetic arithmetic = arithmetic::exact;
+  std::optional<cuda::accumulation> accumulation{};  ///< of fused levels; absent: ordered where max_workspace has room
+                                                     ///< for the counters, else streams
 
   friend bool operator==(options const&, options const&) = default;
 };
 
-/// Consecutive levels whose sums are formed in one pass over the operands.
+/// Consecutive levels whose sums are formed in one pass over the operands, or by the products themselves.
 struct stage {
   std::string name;      ///< of the algorithm
   int levels = 1;        ///< of that algorithm, composed
   bool batched = false;  ///< all products at once, each through buffers of its own; otherwise one after the other, in
                          ///< place in C where beta = 0 (Huang et al.: the time-bound and the storage-bound order)
+  bool fused = false;    ///< no pass: the products' own kernel adds the blocks that it reads, and updates C itself
   std::shared_ptr<algorithm const> coefficients;  ///< of the composed levels
 };
 
@@ -49,7 +59,8 @@ struct plan {
   element_type type = element_type::f64;
   problem shape;  ///< as run: C column-major; a row-major C is computed as Cᵀ = Bᵀ Aᵀ
   cuda::arithmetic arithmetic = arithmetic::exact;
-  std::vector<stage> stages;  ///< outermost first, only the last may be batched; none: one call of cuBLAS
+  std::vector<stage> stages;  ///< outermost first, only the last may be batched or fused; none: one call of cuBLAS
+  cuda::accumulation accumulation = accumulation::ordered;  ///< of a fused stage
   std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
   double seconds = 0;                               ///< predicted
   double classical_seconds = 0;                     ///< predicted for cuBLAS alone

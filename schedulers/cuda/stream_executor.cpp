@@ -7,9 +7,12 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <type_traits>
 
+#include "codelets/cuda/fused.hpp"
 #include "codelets/cuda/product.hpp"
 #include "schedulers/cuda/check.hpp"
+#include "schedulers/cuda/side_streams.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -87,15 +90,87 @@ struct stream_executor::frame {
                               batch.count}),
                   "product");
   }
+
+  [[nodiscard]] fused_product<T> bind(fused_group::product const& p) const {
+    fused_product<T> bound{};
+    auto const sum = [this](std::vector<source> const& from, fused_source<T>(&into)[most_fused_terms], int& count) {
+      for (source const& s : from) into[count++] = {of(s.where).data, static_cast<T>(s.coefficient)};
+    };
+    sum(p.a, bound.a, bound.sources_a);
+    sum(p.b, bound.b, bound.sources_b);
+    for (fused_group::feed const& f : p.c)
+      bound.c[bound.targets++] = {of(f.where.where).data, x.alpha * static_cast<T>(f.where.coefficient),
+                                  beta_of(f.where.how), f.block, f.turn};
+    return bound;
+  }
+
+  void fused(cudaStream_t stream, fused_group const& group) const {
+    fused_group::product const& first = group.products.front();
+    block const &a = first.a.front().where, &b = first.b.front().where, &c = first.c.front().where.where;
+    std::array<fused_product<T>, most_fused_products> bound;
+    std::ranges::transform(group.products, bound.begin(), [this](auto const& p) { return bind(p); });
+    std::span<fused_product<T> const> const all(bound.data(), group.products.size());
+    place const A = of(a), B = of(b), C = of(c);
+    char* const counters = reinterpret_cast<char*>(x.workspace) + owner.counters_at_;
+    fused_call<T> call{all,
+                       c.rows,
+                       c.cols,
+                       a.cols,
+                       {A.ld, A.order},
+                       {B.ld, B.order},
+                       C.ld,
+                       owner.accumulation_,
+                       reinterpret_cast<unsigned*>(counters),
+                       group.first_ticket};
+    if (owner.accumulation_ == accumulation::streams) return fused_in_streams(stream, group, call);
+    if (owner.accumulation_ == accumulation::atomic) scale_targets(stream, all, c);
+    check_running(launch_fused<T>(stream, call), "fused products");
+  }
+
+  /// Atomic additions begin with beta C.
+  void scale_targets(cudaStream_t stream, std::span<fused_product<T> const> products, block const& c) const {
+    for (fused_product<T> const& p : products)
+      for (int t = 0; t < p.targets; ++t)
+        if (p.c[t].beta != T(1))
+          check_running(launch_scale<T>(stream, p.c[t].beta, p.c[t].data, of(c).ld, c.rows, c.cols), "scale");
+  }
+
+  void fused_in_streams(cudaStream_t stream, fused_group const& group, fused_call<T> call) const {
+    auto const all = call.products;
+    side_streams beside(stream, all.size());
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      call.products = all.subspan(r, 1);
+      check_running(launch_fused<T>(beside.begin(r, group.products[r].after), call), "a fused product");
+      beside.end(r);
+    }
+    beside.join();
+  }
 };
 
 stream_executor::stream_executor(plan const& how)
     : arithmetic_(how.arithmetic),
       batched_(!how.stages.empty() && how.stages.back().batched),
-      sequence_(build_device_sequence(how)) {
+      sequence_(build_device_sequence(how)),
+      accumulation_(how.accumulation) {
   for (additions_program const& p : sequence_.programs) programs_.emplace_back(p);
-  for (step& s : sequence_.body.steps) {
-    if (auto* const pass = std::get_if<combine_step>(&s)) {
+  counters_at_ = static_cast<std::size_t>(sequence_.body.scratch_elements) *
+                 (how.type == element_type::f64 ? sizeof(double) : sizeof(float));
+  bool const exact = how.type == element_type::f32 && how.arithmetic == arithmetic::exact;
+  if (sequence_.fused_products > 0 && (!exact || sequence_.fused_products > most_fused_products))
+    throw error(status::invalid_argument,
+                fmt::format("plan.stages: a fused level is for exact products of float, at most {} of them",
+                            most_fused_products));
+  settle(sequence_.body.steps);
+  sequence_.body.steps.clear();
+}
+
+/// Which kernel runs each step, and with which of its neighbours.
+void stream_executor::settle(std::span<step> steps) {
+  fused_numbering numbering;
+  std::vector<product_step> level;
+  std::int64_t tiles = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (auto* const pass = std::get_if<combine_step>(&steps[i])) {
       if (std::max(pass->sources.size(), pass->targets.size()) > most_operands)
         throw error(status::invalid_argument,
                     fmt::format("plan.stages: a pass over {} blocks is more than {}",
@@ -103,12 +178,22 @@ stream_executor::stream_executor(plan const& how)
       calls_.emplace_back(std::move(*pass));
       continue;
     }
-    auto& product = std::get<product_step>(s);
+    auto& product = std::get<product_step>(steps[i]);
+    if (sequence_.fused_products > 0 && i < sequence_.core_steps) {
+      block const& c = product.c.front().where;
+      tiles = tile_shape<float>::grid(c.rows, c.cols).tiles();
+      level.push_back(std::move(product));
+      if (level.size() < sequence_.fused_products) continue;
+      calls_.emplace_back(numbering.add(level, tiles));
+      level.clear();
+      continue;
+    }
     auto* const batch = calls_.empty() ? nullptr : std::get_if<product_batch>(&calls_.back());
     if (batch != nullptr && extends(*batch, product)) ++batch->count;
     else calls_.emplace_back(product_batch{std::move(product)});
   }
-  sequence_.body.steps.clear();
+  if (numbering.blocks() > 0 && accumulation_ == accumulation::ordered)
+    counter_bytes_ = sizeof(unsigned) * (1 + numbering.blocks() * static_cast<std::size_t>(tiles));
 }
 
 /// The next product of a batch: in workspace as the first one, with its coefficient, evenly spaced.
@@ -142,6 +227,8 @@ stream_executor::counts stream_executor::count() const {
     if (auto const* const pass = std::get_if<combine_step>(&call)) {
       ++n.passes;
       n.general_passes += !programs_[static_cast<std::size_t>(pass->program)].is_generated();
+    } else if (auto const* const group = std::get_if<fused_group>(&call)) {
+      n.fused_products += static_cast<int>(group->products.size());
     } else {
       ++n.product_calls;
       n.products += std::get<product_batch>(call).count;
@@ -153,9 +240,13 @@ stream_executor::counts stream_executor::count() const {
 template <typename T>
 void stream_executor::run(cudaStream_t stream, cublasHandle_t handle, bound_operands<T> const& x) const {
   frame<T> const f{*this, x};
+  if (counter_bytes_ > 0)
+    check_running(cudaMemsetAsync(reinterpret_cast<char*>(x.workspace) + counters_at_, 0, counter_bytes_, stream),
+                  "counters of fused products");
   for (auto const& call : calls_) {
     if (auto const* const pass = std::get_if<combine_step>(&call)) f.pass(stream, *pass);
-    else f.products(handle, std::get<product_batch>(call));
+    else if (auto const* const batch = std::get_if<product_batch>(&call)) f.products(handle, *batch);
+    else if constexpr (std::is_same_v<T, float>) f.fused(stream, std::get<fused_group>(call));
   }
 }
 

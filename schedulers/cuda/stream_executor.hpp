@@ -6,12 +6,14 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <span>
 #include <variant>
 #include <vector>
 
 #include <heptad/cuda.hpp>
 
 #include "codelets/cuda/combine.hpp"
+#include "schedulers/cuda/fused_group.hpp"
 #include "src/matrix/orientation.hpp"
 #include "tasks/device_sequence.hpp"
 
@@ -45,9 +47,8 @@ class stream_executor {
 public:
   explicit stream_executor(plan const& how);
 
-  [[nodiscard]] std::size_t workspace_elements() const noexcept {
-    return static_cast<std::size_t>(sequence_.body.scratch_elements);
-  }
+  /// Sums, temporaries, and the counters of fused products.
+  [[nodiscard]] std::size_t workspace_bytes() const noexcept { return counters_at_ + counter_bytes_; }
 
   /// Queues everything. Throws error{internal_error} when a launch fails: C may be partly updated.
   template <typename T>
@@ -55,7 +56,7 @@ public:
 
   /// What a run queues.
   struct counts {
-    int passes = 0, general_passes = 0, product_calls = 0, products = 0;
+    int passes = 0, general_passes = 0, product_calls = 0, products = 0, fused_products = 0;
   };
   [[nodiscard]] counts count() const;
 
@@ -63,12 +64,15 @@ private:
   template <typename T>
   struct frame;
   [[nodiscard]] bool extends(product_batch& batch, product_step const& next) const;
+  void settle(std::span<step> steps);
 
   arithmetic const arithmetic_;
   bool const batched_;
   device_sequence sequence_;
   std::vector<combine_program> programs_;
-  std::vector<std::variant<combine_step, product_batch>> calls_;
+  std::vector<std::variant<combine_step, product_batch, fused_group>> calls_;
+  accumulation const accumulation_;
+  std::size_t counters_at_ = 0, counter_bytes_ = 0;  // in the workspace
 };
 
 }  // namespace heptad::cuda

@@ -46,7 +46,7 @@ transfer_executor::transfer_executor(transfer_plan how) : how_(std::move(how)), 
   for (plan const& p : how_.products) {
     auto& work = products_[{p.shape.m, p.shape.n, p.shape.k, p.shape.beta_zero}];
     work = std::make_unique<stream_executor>(p);
-    workspace = std::max(workspace, work->workspace_elements() * element_bytes(how_.type));
+    workspace = std::max(workspace, work->workspace_bytes());
   }
   held_->bytes = how_.block_bytes + workspace;
   void* memory = nullptr;

@@ -24,6 +24,9 @@ namespace {
 
 constexpr int most_serial = 3;
 
+/// The algorithm of fused levels: its sums have few terms, and its rates are measured.
+constexpr char const* fused_algorithm = "strassen";
+
 /// A stage with what the models count of it, made at the first use and kept.
 struct known_stage {
   std::shared_ptr<algorithm const> composed;
@@ -51,6 +54,10 @@ struct extent {
   [[nodiscard]] bool empty() const { return m <= 0 || n <= 0 || k <= 0; }
 };
 
+/// Of the rate of fused products: for operands whose columns do not start at multiples of 16 bytes, and for A with k
+/// contiguous, whose panels are transposed on their way.
+constexpr double fused_unaligned = 0.5, fused_transposed = 0.93;
+
 class device_model {
 public:
   device_model(plan const& p, device_profile const& device)
@@ -74,6 +81,7 @@ public:
     extent x{double(plan_.core_m), double(plan_.core_n), double(plan_.core_k)};
     double seconds = 0, held = 0, blocks = 1, adding = plan_.shape.beta_zero ? 0 : 1;
     for (stage const& s : plan_.stages) {
+      if (s.fused) continue;
       level_traffic const& t = known(s.name, s.levels).traffic;
       x = {x.m / t.m, x.n / t.n, x.k / t.k};
       double const A = bytes_ * x.m * x.k, B = bytes_ * x.k * x.n, C = bytes_ * x.m * x.n;
@@ -90,6 +98,10 @@ public:
       blocks *= t.rank;
       if (!s.batched) adding = 1 - double(t.shared) / t.rank;
     }
+    if (!plan_.stages.empty() && plan_.stages.back().fused) {
+      auto const [products, counters] = fused(x, plan_.stages.back());
+      return {seconds + blocks * products + fringes(), held + counters};
+    }
     bool const batched = !plan_.stages.empty() && plan_.stages.back().batched;
     seconds += batched ? blocks * product(x, true) + 3 * device_.call_seconds
                        : blocks * std::max(product(x, false), device_.call_seconds);
@@ -97,6 +109,29 @@ public:
   }
 
 private:
+  /// Seconds of one fused level on blocks of these extents, and bytes of counters for all.
+  [[nodiscard]] std::pair<double, double> fused(extent const& x, stage const& s) const {
+    level_traffic const& t = known(s.name, s.levels).traffic;
+    extent const leaf{x.m / t.m, x.n / t.n, x.k / t.k};
+    double const size = std::cbrt(leaf.m * leaf.n * leaf.k), least = std::min({leaf.m, leaf.n, leaf.k});
+    using point = product_rates::fused_cube;
+    double rate = interpolate(rates_.fused, std::min(size, 2 * least), &point::size, &point::tflops);
+    if (!aligned(leaf)) rate *= fused_unaligned;
+    if (plan_.shape.a_row_major) rate *= fused_transposed;
+    double const tiles = std::ceil(leaf.m / fused_tile_m) * std::ceil(leaf.n / fused_tile_n);
+    // Products that meet in C follow each other, and each begins on an idle device.
+    if (plan_.accumulation == accumulation::streams) rate *= filled(tiles) / filled(t.rank * tiles);
+    bool const counted = plan_.accumulation == accumulation::ordered;
+    return {t.rank * leaf.flops() / (rate * 1e12) + 2 * device_.call_seconds,
+            counted ? sizeof(unsigned) * (1 + t.m * t.n * tiles) : 0};
+  }
+
+  /// The share of the multiprocessors that so many tiles keep busy, until the last is done.
+  [[nodiscard]] double filled(double tiles) const {
+    double const rounds = std::ceil(tiles / device_.multiprocessors);
+    return tiles / (rounds * device_.multiprocessors);
+  }
+
   /// As far as sizes tell: that leading dimensions are extents. Buffers are always aligned.
   [[nodiscard]] bool aligned(extent const& x) const {
     double const step = 16 / bytes_;
@@ -147,7 +182,7 @@ private:
   double const bytes_;
 };
 
-/// Winograd and Strassen have kernels of their own, the former for three composed levels; others run by the general
+/// Winograd and Strassen have passes of their own, the former for three composed levels; others run by the general
 /// one, a level at a time.
 int most_levels_in_a_pass(std::string const& name) {
   if (name == "winograd") return 3;
@@ -161,7 +196,7 @@ int most_levels_in_a_pass(std::string const& name) {
 
 /// The stages to weigh for one algorithm, by total levels. Serial stages of one level outside; inside either one more
 /// composed stage, its products in turn or in a batch, or nothing.
-std::vector<std::vector<stage>> stage_lists(std::string const& name) {
+std::vector<std::vector<stage>> stage_lists(std::string const& name, bool fused) {
   std::vector<std::vector<stage>> lists;
   int const composed = most_levels_in_a_pass(name);
   for (int serial = 0; serial <= most_serial && composed > 0; ++serial) {
@@ -174,6 +209,9 @@ std::vector<std::vector<stage>> stage_lists(std::string const& name) {
         list.push_back(make_stage(name, levels, batched));
         lists.push_back(std::move(list));
       }
+    if (!fused) continue;
+    lists.push_back(outer);
+    lists.back().push_back(make_stage(fused_algorithm, 1, false, true));
   }
   return lists;
 }
@@ -189,7 +227,9 @@ std::string describe(std::vector<stage> const& stages) {
   std::string text;
   for (stage const& s : stages)
     text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", s.name, s.levels > 1 ? fmt::format(" x{}", s.levels) : "",
-                        s.batched ? " batched" : "");
+                        s.batched ? " batched"
+                        : s.fused ? " fused"
+                                  : "");
   return text;
 }
 
@@ -239,8 +279,8 @@ void check_options(options const& wishes) {
                     wishes.algorithm));
 }
 
-stage make_stage(std::string const& algorithm, int levels, bool batched) {
-  return {algorithm, levels, batched, known(algorithm, levels).composed};
+stage make_stage(std::string const& algorithm, int levels, bool batched, bool fused) {
+  return {algorithm, levels, batched, fused, known(algorithm, levels).composed};
 }
 
 void complete_device_plan(plan& p, device_profile const& device) {
@@ -275,12 +315,19 @@ plan choose_device_plan(element_type type, problem const& shape, std::size_t fre
   }
   bool const forced = wishes.force_levels > 0;
   std::vector<candidate> weighed;
-  for (auto& stages : stage_lists(name)) {
+  bool const fused = !device.rates(type, classical.arithmetic).fused.empty() &&
+                     (wishes.algorithm == "auto" || wishes.algorithm == fused_algorithm);
+  for (auto& stages : stage_lists(name, fused)) {
     int const levels = levels_of(stages);
     if (forced ? levels != wishes.force_levels : wishes.max_levels >= 0 && levels > wishes.max_levels) continue;
     plan p = classical;
     p.stages = std::move(stages);
+    p.accumulation = wishes.accumulation.value_or(accumulation::ordered);
     complete_device_plan(p, device);
+    if (p.stages.back().fused && !wishes.accumulation && p.workspace > p.workspace_cap) {
+      p.accumulation = accumulation::streams;  // no counters
+      complete_device_plan(p, device);
+    }
     if (p.core_m == 0 || p.core_n == 0 || p.core_k == 0) continue;
     std::string verdict = refusal(p, classical, wishes);
     bool const gains = forced ? best.stages.empty() || p.seconds < best.seconds
@@ -316,6 +363,9 @@ std::string explain(plan const& how) {
   line("device", how.device);
   line("arithmetic", names[static_cast<std::size_t>(how.arithmetic)]);
   line("stages", describe(how.stages));
+  constexpr std::array<char const*, 3> ways{"ordered, one launch", "atomic, one launch", "streams, a launch each"};
+  if (!how.stages.empty() && how.stages.back().fused)
+    line("accumulate", ways[static_cast<std::size_t>(how.accumulation)]);
   if (!how.stages.empty())
     line("core", fmt::format("{} x {} x {}, fringes classical", how.core_m, how.core_n, how.core_k));
   line("workspace", fmt::format("{} bytes, cap {}", how.workspace, how.workspace_cap));

@@ -20,7 +20,7 @@ plan choose_device_plan(element_type type, problem const& shape, std::size_t fre
 inline constexpr double least_gain = 1.02;
 
 /// A stage of so many levels of one algorithm. Composed algorithms are made once and kept.
-stage make_stage(std::string const& algorithm, int levels, bool batched);
+stage make_stage(std::string const& algorithm, int levels, bool batched, bool fused = false);
 
 /// The derived fields of a plan whose stages are set: core, seconds, workspace, bound, growth.
 void complete_device_plan(plan& p, device_profile const& device);

@@ -22,8 +22,15 @@ struct product_rates {
     int k;
     double tflops;
   };
+  /// Products of one fused level of Strassen, cubes of this size, in order. Ascending sizes; none where there is no
+  /// such kernel.
+  struct fused_cube {
+    int size;
+    double tflops;
+  };
   std::vector<cube> cubes;
   std::vector<thin> thins;
+  std::vector<fused_cube> fused;
   /// Share of these rates that is left to operands whose columns do not start at multiples of 16 bytes.
   double unaligned = 1;
 };
@@ -33,6 +40,7 @@ struct device_profile {
   std::string version;           // of Heptad and of this table's layout, when it was measured
   int cublas = 130100;           // version, as cublasGetVersion says
   std::size_t memory_bytes = 0;  // of the device
+  int multiprocessors = 132;
   double pass_gbytes = 3600;     // combine over gigabytes, bytes read + written
   double pass_seconds = 4.5e-6;  // besides: launch, ramp and tail of one pass
   double call_seconds = 3e-6;    // of one cuBLAS call, when calls follow each other on a stream

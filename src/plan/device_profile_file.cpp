@@ -23,6 +23,7 @@ template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
   visit("cublas", p.cublas);
   visit("memory_bytes", p.memory_bytes);
+  visit("multiprocessors", p.multiprocessors);
   visit("pass_gbytes", p.pass_gbytes);
   visit("pass_seconds", p.pass_seconds);
   visit("call_seconds", p.call_seconds);
@@ -38,10 +39,16 @@ void for_each_number(Cube& c, Visit const& visit) {
   visit("batched", c.batched);
 }
 template <typename Thin, typename Visit>
-requires requires(Thin t) { t.tflops; }
+requires requires(Thin t) { t.k; }
 void for_each_number(Thin& t, Visit const& visit) {
   visit("k", t.k);
   visit("tflops", t.tflops);
+}
+template <typename Fused, typename Visit>
+requires requires(Fused f) { f.size, f.tflops; }
+void for_each_number(Fused& f, Visit const& visit) {
+  visit("size", f.size);
+  visit("tflops", f.tflops);
 }
 template <typename Profile, typename Visit>
 void for_each_rates(Profile& p, Visit const& visit) {
@@ -86,12 +93,14 @@ public:
     return found.get<std::string>();
   }
 
-  /// Points in ascending order of their first number, at least one.
+  /// Points in ascending order of their first number, at least `least`.
   template <typename Point>
-  std::vector<Point> points(json const& rates, std::string const& prefix, char const* name, int Point::*key) const {
+  std::vector<Point> points(json const& rates, std::string const& prefix, char const* name, int Point::*key,
+                            std::size_t least = 1) const {
     json const& list = member(rates, prefix, name);
     std::string const field = prefix + "." + name;
-    if (!list.is_array() || list.empty()) fail(field, "must be a non-empty array");
+    if (!list.is_array()) fail(field, "must be an array");
+    if (list.size() < least) fail(field, "must be a non-empty array");
     std::vector<Point> all;
     for (std::size_t i = 0; i < list.size(); ++i) {
       Point p{};
@@ -113,6 +122,7 @@ public:
       json const& table = member(entry, prefix, type);
       rates.cubes = points(table, field, "cubes", &product_rates::cube::size);
       rates.thins = points(table, field, "thins", &product_rates::thin::k);
+      rates.fused = points(table, field, "fused", &product_rates::fused_cube::size, 0);
       numbers(table, field)("unaligned", rates.unaligned);
     });
     p.measured = true;
@@ -148,7 +158,9 @@ json as_json_entry(device_profile const& p) {
   entry["name"] = p.name;
   entry["version"] = p.version;
   for_each_rates(p, [&](char const* type, product_rates const& rates) {
-    json table = {{"cubes", json::array()}, {"thins", json::array()}, {"unaligned", rates.unaligned}};
+    json table = {
+        {"cubes", json::array()}, {"thins", json::array()}, {"fused", json::array()}, {"unaligned", rates.unaligned}};
+    for (auto const& point : rates.fused) table["fused"].push_back(as_json(point));
     for (auto const& cube : rates.cubes) table["cubes"].push_back(as_json(cube));
     for (auto const& thin : rates.thins) table["thins"].push_back(as_json(thin));
     entry[type] = table;
@@ -158,7 +170,7 @@ json as_json_entry(device_profile const& p) {
 
 }  // namespace
 
-std::string device_profile_version() { return HEPTAD_VERSION "/1"; }
+std::string device_profile_version() { return HEPTAD_VERSION "/2"; }
 
 std::string device_profiles_path() {
   return (std::filesystem::path(profile_path()).parent_path() / "cuda-devices.json").string();

@@ -95,8 +95,9 @@ nlohmann::json plan_to_json(plan const& how) {
 nlohmann::json plan_to_json(cuda::plan const& how) {
   auto stages = nlohmann::json::array();
   for (cuda::stage const& s : how.stages)
-    stages.push_back({{"algorithm", s.name}, {"levels", s.levels}, {"batched", s.batched}});
+    stages.push_back({{"algorithm", s.name}, {"levels", s.levels}, {"batched", s.batched}, {"fused", s.fused}});
   constexpr char const* arithmetics[] = {"exact", "tf32", "bf16"};
+  constexpr char const* accumulations[] = {"ordered", "atomic", "streams"};
   problem const& s = how.shape;
   return {{"type", how.type == element_type::f64 ? "f64" : "f32"},
           {"m", s.m},
@@ -106,6 +107,7 @@ nlohmann::json plan_to_json(cuda::plan const& how) {
           {"device", how.device},
           {"arithmetic", arithmetics[static_cast<int>(how.arithmetic)]},
           {"stages", stages},
+          {"accumulation", accumulations[static_cast<int>(how.accumulation)]},
           {"core", {{"m", how.core_m}, {"n", how.core_n}, {"k", how.core_k}}},
           {"seconds", how.seconds},
           {"classical_seconds", how.classical_seconds},

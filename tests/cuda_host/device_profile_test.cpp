@@ -70,6 +70,9 @@ TEST_CASE("a device profile is loaded as it was saved, and found by its device")
   CHECK(found->f64.cubes[3].size == again.f64.cubes[3].size);
   CHECK(found->f64.cubes[3].batched == again.f64.cubes[3].batched);
   CHECK(found->bf16.thins.back().tflops == again.bf16.thins.back().tflops);
+  REQUIRE(found->f32.fused.size() == again.f32.fused.size());
+  CHECK(found->f32.fused.back().tflops == again.f32.fused.back().tflops);
+  CHECK(found->f64.fused.empty());
   CHECK(cuda::load_device_profile(file.path(), "")->name == "first");  // measured last
   CHECK(cuda::load_device_profile(file.path(), "second")->store_gbytes == measured("second").store_gbytes);
   CHECK_FALSE(cuda::load_device_profile(file.path(), "third"));
@@ -89,7 +92,8 @@ TEST_CASE("a malformed device profile is refused with the field that is wrong") 
   rejects("\"load_gbytes\": 12.5,", "", "[0].load_gbytes");
   rejects("\"unaligned\": 0.75", "\"unaligned\": 0", "[0].f32.unaligned");
   rejects("\"size\": 256", "\"size\": 64", "must be above the one before");
-  rejects("\"cubes\": [", "\"cubes\": 7, \"x\": [", "non-empty array");
+  rejects("\"cubes\": [", "\"cubes\": [], \"x\": [", "non-empty array");
+  rejects("\"fused\": [", "\"fused\": 7, \"x\": [", "must be an array");
   rejects("\"cublas\": 130100", "\"cublas\": 1.5", "must be an integer");
   file.write("{}");
   CHECK_THROWS_WITH(cuda::load_device_profile(file.path(), ""), Contains("must be a JSON array"));

@@ -1,12 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Registers and spilled bytes of every generated kernel, as ptxas reported them to the build, against a recorded table:
+"""Registers and spilled bytes of every generated kernel and of the fused ones, as ptxas reported them to the build, against a recorded table:
   resources.py TABLE FOLDER            fails where a kernel needs more than the table says, is missing, or is new
   resources.py --record TABLE FOLDER   writes the table
-A kernel is named algorithm_levels:program:type:width[:adds]."""
+A kernel is named algorithm_levels:program:type:width[:adds], or fused:type[:wide]."""
 import pathlib
 import re
 import sys
+
+
+def name_of(entry, source):
+    """None: not a kernel of the table."""
+    types = {"d": "f64", "f": "f32"}
+    if fused := re.search(r"fused_kernelI([df])Lb([01])E", entry):
+        return ":".join(["fused", types[fused[1]]] + ["wide"] * int(fused[2]))
+    program = re.search(r"program_(\d+)E([df])Li(\d+)ELb([01])", entry)
+    if program and source:
+        return ":".join([source[1], program[1], types[program[2]], program[3]] + ["adds"] * int(program[4]))
+    return None
 
 
 def measured(folder):
@@ -17,9 +28,7 @@ def measured(folder):
         spilled = 0
         for line in log.read_text().splitlines():
             if entry := re.search(r"Compiling entry function '(\S+)' for '(\w+)'", line):
-                name = re.search(r"program_(\d+)E([df])Li(\d+)ELb([01])", entry[1])
-                kernel = name and source and ":".join(
-                    [source[1], name[1], "f64" if name[2] == "d" else "f32", name[3]] + ["adds"] * int(name[4]))
+                kernel = name_of(entry[1], source)
                 arch = entry[2]
             elif spills := re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", line):
                 spilled = int(spills[1]) + int(spills[2])

@@ -118,6 +118,81 @@ TEST_CASE("stages of every kind give the product on the device") {
   }
 }
 
+TEST_CASE("fused levels give the product on the device in every way of accumulation") {
+  stream_and_handle on;
+  for (auto const& stages : std::vector<std::vector<cuda::stage>>{
+           {cuda::make_stage("strassen", 1, false, true)},
+           {cuda::make_stage("winograd", 1, false, true)},
+           {cuda::make_stage("strassen", 2, false, true)},
+           {cuda::make_stage("winograd", 1, false), cuda::make_stage("strassen", 1, false, true)}})
+    for (auto const how : {cuda::accumulation::ordered, cuda::accumulation::atomic, cuda::accumulation::streams})
+      for (shape const& s : {shape{544, 288, 72}, shape{97, 83, 101, true, false}, shape{590, 123, 77, false, true},
+                             shape{64, 265, 130, true, true}})
+        for (float const beta : {0.0F, -1.5F})
+          for (std::size_t const offset : {0, 1}) {
+            INFO("way " << int(how));
+            auto p = plan_of<float>(s, beta == 0, stages);
+            p.accumulation = how;
+            cuda::executable const what(p);
+            check_product<float>(s, 1.25F, beta, offset == 0 ? 0 : 3, offset, 200,
+                                 [&](float alpha, auto a, auto b, float bet, auto c) {
+                                   cuda::gemm<float>(on.stream, on.handle, what, alpha, a, b, bet, c);
+                                 });
+          }
+}
+
+TEST_CASE("ordered and streamed fused products are the same bits every time, and can be captured") {
+  constexpr std::int64_t n = 1030;
+  stream_and_handle on;
+  device_array<float> A(random_values<float>(n * n, 1)), B(random_values<float>(n * n, 2)),
+      C(std::vector<float>(n * n));
+  auto const square = [](float* data) { return column_major(data, n, n, n); };
+  for (auto const how : {cuda::accumulation::ordered, cuda::accumulation::streams}) {
+    auto p = plan_of<float>({n, n, n}, true, {cuda::make_stage("strassen", 1, false, true)});
+    p.accumulation = how;
+    cuda::executable const what(p);
+    CHECK((what.workspace_bytes() == 0) == (how == cuda::accumulation::streams));
+    device_array<float> memory(std::vector<float>(what.workspace_bytes() / sizeof(float) + 1));
+    auto const run = [&] {
+      cuda::gemm<float>(on.stream, on.handle, what, 1.0F, square(A.data()), square(B.data()), 0.0F, square(C.data()),
+                        {memory.data(), what.workspace_bytes()});
+    };
+    run();
+    C.download();
+    auto const first = C.host;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    require(cudaStreamBeginCapture(on.stream, cudaStreamCaptureModeThreadLocal));
+    run();
+    require(cudaStreamEndCapture(on.stream, &graph));
+    require(cudaGraphInstantiate(&ready, graph, 0));
+    for (int again = 0; again < 5; ++again) {
+      require(cudaMemset(C.data(), 0xff, first.size() * sizeof(float)));
+      require(cudaGraphLaunch(ready, on.stream));
+      C.download();
+      REQUIRE(C.host == first);
+    }
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+    for (int warm = 0; warm < 2; ++warm) run();
+    std::size_t const allocated = host_allocations;
+    run();
+    CHECK(host_allocations == allocated);
+  }
+}
+
+TEST_CASE("a fused level of doubles, or in narrow arithmetic, is refused") {
+  auto const stages = std::vector{cuda::make_stage("strassen", 1, false, true)};
+  CHECK_THROWS_WITH(cuda::executable(plan_of<double>({64, 64, 64}, true, stages)),
+                    Catch::Contains("products of float"));
+  auto narrow = plan_of<float>({64, 64, 64}, true, stages);
+  narrow.arithmetic = cuda::arithmetic::tf32;
+  CHECK_THROWS_WITH(cuda::executable(narrow), Catch::Contains("products of float"));
+  CHECK_THROWS_WITH(
+      cuda::executable(plan_of<float>({64, 64, 64}, true, {cuda::make_stage("huang323", 1, false, true)})),
+      Catch::Contains("more than 4"));
+}
+
 TEST_CASE("a batch is one call, passes have kernels of their own, and products in turn are calls of their own") {
   shape const s{256, 256, 256};
   auto const count = [&](std::vector<cuda::stage> stages) {

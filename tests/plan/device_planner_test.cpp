@@ -75,6 +75,77 @@ TEST_CASE("without a wish the workspace is at most half of what is free") {
   CHECK(p.workspace <= p.workspace_cap);
 }
 
+namespace {
+
+/// Fused products run at the rate of cuBLAS.
+cuda::device_profile with_fused() {
+  auto p = arithmetic_only();
+  p.pass_seconds = 1;  // passes are dear
+  p.f32.fused = {{1, 10}, {100000, 10}};
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("where passes are dear and fused products are not, one fused level is taken") {
+  auto const p = choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), {});
+  REQUIRE(p.stages.size() == 1);
+  CHECK((p.stages[0].fused && p.stages[0].name == "strassen"));
+  CHECK(p.seconds == Approx(p.classical_seconds * 7 / 8));
+  CHECK(p.accumulation == cuda::accumulation::ordered);
+  CHECK(p.workspace > 0);
+  CHECK_THAT(cuda::explain(p), Catch::Contains("strassen fused") && Catch::Contains("ordered, one launch"));
+}
+
+TEST_CASE("a fused level needs no workspace when it may have none") {
+  cuda::options wishes;
+  wishes.max_workspace = 0;
+  auto const p = choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), wishes);
+  REQUIRE(p.stages.size() == 1);
+  CHECK(p.workspace == 0);
+  CHECK(p.accumulation == cuda::accumulation::streams);
+  CHECK_THAT(cuda::explain(p), Catch::Contains("streams, a launch each"));
+  wishes.accumulation = cuda::accumulation::ordered;  // whose counters are workspace
+  CHECK(choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), wishes).stages.empty());
+  wishes.accumulation = cuda::accumulation::atomic;
+  CHECK(choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), wishes).accumulation ==
+        cuda::accumulation::atomic);
+}
+
+TEST_CASE("products that wait for each other leave a device idle that has more multiprocessors than they have tiles") {
+  auto device = with_fused();
+  cuda::options wishes;
+  wishes.accumulation = cuda::accumulation::streams;
+  auto const plan = [&] { return choose_device_plan(element_type::f32, square(4096), plenty, device, wishes); };
+  device.multiprocessors = 128;  // the tiles of a product of 2048
+  CHECK_FALSE(plan().stages.empty());
+  device.multiprocessors = 200;
+  CHECK(plan().stages.empty());
+  wishes.accumulation = cuda::accumulation::ordered;
+  CHECK_FALSE(plan().stages.empty());
+}
+
+TEST_CASE("between explicit levels and none, workspace decides how many are fused") {
+  auto device = with_fused();
+  device.pass_seconds = 0;  // passes are free, so the more levels the better
+  cuda::options wishes;
+  wishes.max_workspace = std::size_t{600} << 20;  // room for one level in turn: two matrices, but not for two
+  auto const p = choose_device_plan(element_type::f32, square(8192), plenty, device, wishes);
+  REQUIRE(p.stages.size() == 2);
+  CHECK((!p.stages[0].fused && p.stages[1].fused));
+  CHECK(p.workspace <= *wishes.max_workspace);
+}
+
+TEST_CASE("slow fused kernels, doubles and narrow arithmetic are left to cuBLAS and the passes") {
+  auto device = with_fused();
+  device.f32.fused = {{1, 8.8}, {100000, 8.8}};  // 8.8 / 10 · 8/7 = 1.006
+  CHECK(choose_device_plan(element_type::f32, square(4096), plenty, device, {}).stages.empty());
+  CHECK(choose_device_plan(element_type::f64, square(4096), plenty, with_fused(), {}).stages.empty());
+  cuda::options wishes;
+  wishes.arithmetic = cuda::arithmetic::tf32;
+  CHECK(choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), wishes).stages.empty());
+}
+
 TEST_CASE("max_error limits the levels, by the expected growth or by the proved bound") {
   cuda::options wishes;
   wishes.max_error = 3;

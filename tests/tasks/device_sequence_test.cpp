@@ -18,7 +18,7 @@ namespace {
 struct stage_choice {
   std::string name;
   int levels;
-  bool batched;
+  bool batched, fused = false;
 };
 
 cuda::plan make_plan(std::vector<stage_choice> const& stages, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -31,7 +31,7 @@ cuda::plan make_plan(std::vector<stage_choice> const& stages, std::int64_t m, st
     auto const one = find_algorithm(s.name);
     auto all = one;
     for (int l = 1; l < s.levels; ++l) all = std::make_shared<algorithm const>(kronecker(*one, *all));
-    p.stages.push_back({s.name, s.levels, s.batched, all});
+    p.stages.push_back({s.name, s.levels, s.batched, s.fused, all});
     bm *= all->m, bn *= all->n, bk *= all->k;
   }
   p.core_m = m / bm * bm, p.core_n = n / bn * bn, p.core_k = k / bk * bk;
@@ -60,16 +60,20 @@ void check_product(cuda::plan const& p, unsigned seed) {
 
 TEST_CASE("stages of every kind give the product, fringes included") {
   for (bool const beta_zero : {true, false})
-    for (auto const& stages : std::vector<std::vector<stage_choice>>{{},
-                                                                     {{"winograd", 1, false}},
-                                                                     {{"winograd", 1, true}},
-                                                                     {{"winograd", 2, true}},
-                                                                     {{"winograd", 2, false}},
-                                                                     {{"strassen", 2, true}},
-                                                                     {{"huang323", 1, true}},
-                                                                     {{"winograd", 1, false}, {"winograd", 2, true}},
-                                                                     {{"strassen", 1, false}, {"huang323", 1, false}},
-                                                                     {{"winograd", 3, true}}}) {
+    for (auto const& stages :
+         std::vector<std::vector<stage_choice>>{{},
+                                                {{"winograd", 1, false}},
+                                                {{"winograd", 1, true}},
+                                                {{"winograd", 2, true}},
+                                                {{"winograd", 2, false}},
+                                                {{"strassen", 2, true}},
+                                                {{"huang323", 1, true}},
+                                                {{"winograd", 1, false}, {"winograd", 2, true}},
+                                                {{"strassen", 1, false}, {"huang323", 1, false}},
+                                                {{"winograd", 3, true}},
+                                                {{"strassen", 1, false, true}},
+                                                {{"winograd", 1, false}, {"strassen", 1, false, true}},
+                                                {{"strassen", 2, false, true}}}) {
       INFO(stages.size() << " stages, beta_zero " << beta_zero);
       check_product(make_plan(stages, 19, 21, 18, beta_zero), 1);
       check_product(make_plan(stages, 24, 24, 24, beta_zero), 2);
@@ -114,6 +118,24 @@ TEST_CASE("product r of a batch uses buffer r of each kind, and nothing else wri
   CHECK(seen.size() == 7);
   CHECK(s.sums_A.targets.size() == 7);
   for (auto const& t : s.update_C.targets) CHECK(t.how == update::scaled);
+}
+
+TEST_CASE("fused products come level by level, before the fringes") {
+  auto const built =
+      build_device_sequence(make_plan({{"winograd", 1, false}, {"strassen", 1, false, true}}, 18, 17, 19, true));
+  CHECK(built.fused_products == 7);
+  CHECK(built.body.steps.size() == built.core_steps + 3);
+  std::size_t products = 0;
+  for (std::size_t i = 0; i < built.core_steps; ++i)
+    products += std::holds_alternative<product_step>(built.body.steps[i]);
+  CHECK(products == 49);
+}
+
+TEST_CASE("only the last stage may be fused or batched") {
+  for (bool const fused : {true, false})
+    CHECK_THROWS_AS(
+        build_device_sequence(make_plan({{"strassen", 1, !fused, fused}, {"winograd", 1, false}}, 16, 16, 16, true)),
+        heptad::error);
 }
 
 TEST_CASE("stages that do not divide the core are refused") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures what the planner knows of a device: cuBLAS at the sizes of leaves, single, batched and thin, passes of
-// combine, and the link. Medians of rounds timed by events on random data.
+// Measures what the planner knows of a device: cuBLAS at the sizes of leaves, single, batched and thin, fused
+// products, passes of combine, and the link. Medians of rounds timed by events on random data.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,10 @@
 #include "codelets/cuda/combine.hpp"
 #include "codelets/cuda/product.hpp"
 #include "schedulers/cuda/pinned_ring.hpp"
+#include "schedulers/cuda/stream_executor.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/cuda/device.hpp"
+#include "src/plan/device_planner.hpp"
 #include "src/plan/device_profile_file.hpp"
 #include "src/plan/level_schedule.hpp"
 
@@ -107,6 +110,29 @@ public:
     return 2.0 * double(m) * double(n) * double(k) * count / took / 1e12;
   }
 
+  /// TFLOP/s of the seven products of one fused level, cubes of this size.
+  double fused_rate(std::int64_t size) const {
+    std::int64_t const n = 2 * size;
+    plan how;
+    how.type = element_type::f32;
+    how.shape.m = how.shape.n = how.shape.k = n;
+    how.shape.beta_zero = true;
+    how.stages = {make_stage("strassen", 1, false, true)};
+    how.core_m = how.core_n = how.core_k = n;
+    stream_executor const work(how);
+    auto* const A = memory_.at<float>(0);
+    fill(A, 2 * n * n);
+    auto const square = [&](std::int64_t at) {
+      return device_matrix<float>{A + at * n * n, n, orientation::column_major};
+    };
+    auto const constant = [&](std::int64_t at) {
+      return device_matrix<float const>{A + at * n * n, n, orientation::column_major};
+    };
+    bound_operands<float> const x{1, constant(0), constant(1), 0, square(2), A + 3 * n * n};
+    double const took = seconds([&] { work.run<float>(stream_, handle_.get(), x); });
+    return 7 * 2.0 * double(size) * double(size) * double(size) / took / 1e12;
+  }
+
 private:
   double round(std::function<void()> const& work, int times) const {
     cuda::check(cudaEventRecord(begin_, stream_), "an event");
@@ -169,6 +195,10 @@ product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function
   std::int64_t const side = fits(8192, 8192, 2048, 1) ? 8192 : 2048;
   for (int const k : depths) rates.thins.push_back({k, on.product_rate<T>(how, side, side, k)});
   next();
+  if constexpr (std::is_same_v<T, float>)
+    for (int const size : {256, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192})
+      if (how == arithmetic::exact && fits(2 * size, 2 * size, 2 * size + size, 1))
+        rates.fused.push_back({size, on.fused_rate(size)});
   double const aligned = on.product_rate<T>(how, 3008, 3008, 3008), odd = on.product_rate<T>(how, 3001, 3001, 3001);
   rates.unaligned = std::min(1.0, odd / aligned);
   return rates;
@@ -222,6 +252,7 @@ device_profile measure(int device, progress_function const& progress) {
   p.version = device_profile_version();
   p.cublas = cublas_version();
   p.memory_bytes = properties.totalGlobalMem;
+  p.multiprocessors = properties.multiProcessorCount;
   int done = 0;
   constexpr int most = 38;
   std::string what;

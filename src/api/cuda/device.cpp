@@ -24,6 +24,7 @@ int attribute(cudaDeviceAttr which, int device) {
 void scale(product_rates& rates, double factor) {
   for (auto& c : rates.cubes) c.single *= factor, c.batched *= factor;
   for (auto& t : rates.thins) t.tflops *= factor;
+  for (auto& f : rates.fused) f.tflops *= factor;
 }
 
 /// The table of the H200 by the cores, the memory bus and the FP64 units of this device.
@@ -34,6 +35,7 @@ device_profile assumed_profile(int device) {
   if (p.name == properties.name) return p;
   p.name = properties.name;
   p.memory_bytes = properties.totalGlobalMem;
+  p.multiprocessors = properties.multiProcessorCount;
   double const clock = attribute(cudaDevAttrClockRate, device) / 1980e3;
   double const cores = properties.multiProcessorCount / 132.0 * clock;
   double const f64 = 2.0 / attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, device);

@@ -26,9 +26,7 @@ struct executable::impl {
   int device;
   stream_executor work;
 
-  [[nodiscard]] std::size_t bytes() const {
-    return work.workspace_elements() * (how.type == element_type::f64 ? sizeof(double) : sizeof(float));
-  }
+  [[nodiscard]] std::size_t bytes() const { return work.workspace_bytes(); }
 };
 
 namespace {

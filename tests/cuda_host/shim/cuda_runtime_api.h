@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As much of the CUDA runtime as the combine kernels use, on the host: the kernels' own source runs without a device.
-// The blocks of a launch are shared out to a few threads, so that a race between blocks is one to ThreadSanitizer.
+// As much of the CUDA runtime as the kernels use, on the host: the kernels' own source runs without a device.
+// The blocks of a launch are shared out to a few workers, so that a race between blocks is one to ThreadSanitizer. A
+// block that asks for shared memory has a thread for each of its threads, so that a race within it is one too.
 #pragma once
 
+#include <atomic>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #define __global__
 #define __device__
+#define __host__
 #define __launch_bounds__(...)
 #define __grid_constant__
 
@@ -22,7 +28,7 @@ struct dim3 {
 struct int2 {
   int x, y;
 };
-struct int4 {
+struct alignas(16) int4 {
   int x, y, z, w;
 };
 struct cudaLaunchConfig_t {
@@ -39,16 +45,59 @@ T __ldg(T const* where) {
   return *where;
 }
 
+/// A block whose threads work together.
+struct shim_block {
+  explicit shim_block(cudaLaunchConfig_t const& config)
+      : barrier(config.blockDim.x), memory(config.dynamicSmemBytes / sizeof(int4) + 1) {
+    std::memset(memory.data(), 0xff, memory.size() * sizeof(int4));  // not a number until something is written
+    for (unsigned w = 0; w < config.blockDim.x / 32; ++w) warps.push_back(std::make_unique<std::barrier<>>(32));
+  }
+  std::barrier<> barrier;
+  std::vector<std::unique_ptr<std::barrier<>>> warps;
+  std::vector<int4> memory;
+};
+inline thread_local shim_block* this_block = nullptr;
+
+#define HEPTAD_SHARED_MEMORY(name) auto* const name = reinterpret_cast<unsigned char*>(this_block->memory.data())
+
+inline bool shim_barriers = true;  // false: a fault for ThreadSanitizer to find
+inline void __syncthreads() {
+  if (shim_barriers) this_block->barrier.arrive_and_wait();
+}
+inline void __syncwarp() { this_block->warps[threadIdx.x / 32]->arrive_and_wait(); }
+inline void __threadfence() {}  // what is ordered is ordered by acquire and release
+inline void __nanosleep(unsigned) { std::this_thread::yield(); }
+template <typename T>
+T atomicAdd(T* where, T value) {
+  return std::atomic_ref(*where).fetch_add(value, std::memory_order_relaxed);
+}
+
+template <typename... Formal>
+void shim_run_block(cudaLaunchConfig_t const& config, unsigned number, void (*kernel)(Formal...),
+                    Formal const&... arguments) {
+  auto const run = [&](unsigned thread, shim_block* block) {
+    gridDim = config.gridDim, blockDim = config.blockDim;
+    blockIdx.x = number, threadIdx.x = thread, this_block = block;
+    kernel(arguments...);
+  };
+  if (config.dynamicSmemBytes == 0) {
+    for (unsigned t = 0; t < config.blockDim.x; ++t) run(t, nullptr);
+    return;
+  }
+  shim_block block(config);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < config.blockDim.x; ++t) threads.emplace_back(run, t, &block);
+  for (std::thread& t : threads) t.join();
+}
+
 template <typename... Formal>
 cudaError_t cudaLaunchKernelEx(cudaLaunchConfig_t const* config, void (*kernel)(Formal...), Formal... arguments) {
   constexpr unsigned workers = 3;
   if (config->gridDim.x == 0 || config->blockDim.x == 0 || config->blockDim.x > 1024) return cudaErrorInvalidValue;
   std::vector<std::thread> threads;
   for (unsigned w = 0; w < workers; ++w)
-    threads.emplace_back([=] {
-      gridDim = config->gridDim, blockDim = config->blockDim;
-      for (blockIdx.x = w; blockIdx.x < gridDim.x; blockIdx.x += workers)
-        for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) kernel(arguments...);
+    threads.emplace_back([&, w] {
+      for (unsigned b = w; b < config->gridDim.x; b += workers) shim_run_block(*config, b, kernel, arguments...);
     });
   for (std::thread& t : threads) t.join();
   return cudaSuccess;
