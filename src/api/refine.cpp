@@ -26,16 +26,21 @@ json header(machine_profile const& machine) {
   return {{"cpu", machine.cpu}, {"version", machine.version}, {"kernel", machine.kernel}};
 }
 
+char const* word_for(scheduler_kind who) {
+  return who == scheduler_kind::tbb ? "" : who == scheduler_kind::starpu ? " starpu" : " sequential";
+}
+
+/// All that a decision follows from.
 std::string name_of(plan_key const& key) {
   problem const& x = key.shape;
   options const& o = key.wishes;
   auto const order = [](bool row_major) { return row_major ? 'r' : 'c'; };
   return fmt::format(
-      "{} {}x{}x{} {}{} beta={} workers={} error={}{} workspace={} levels={}/{} algorithm={} kernel={}{}",
+      "{} {}x{}x{} {}{} beta={} workers={} error={}{} workspace={} levels={}/{} algorithm={} kernel={}{}{}",
       key.type == element_type::f64 ? 'd' : 's', x.m, x.n, x.k, order(x.a_row_major), order(x.b_row_major),
       x.beta_zero ? 0 : 1, key.workers, o.max_error, o.guaranteed ? " guaranteed" : "",
       o.max_workspace ? std::to_string(*o.max_workspace) : "default", o.max_levels, o.force_levels, o.algorithm,
-      o.kernel, o.deterministic ? " deterministic" : "");
+      o.kernel, o.deterministic ? " deterministic" : "", word_for(o.scheduler));
 }
 
 json read_file(machine_profile const& machine) {

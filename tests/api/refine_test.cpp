@@ -81,6 +81,9 @@ TEST_CASE("a decision is there for the next process, unless the machine is anoth
   CHECK(same_choices(kept.how, winner));
   CHECK(kept.how.shape.m == 1600);
   CHECK_THROWS_AS(later.next(key_for(1601), machine, never), std::logic_error);
+  plan_key of_starpu = key;
+  of_starpu.wishes.scheduler = scheduler_kind::starpu;
+  CHECK_THROWS_AS(later.next(of_starpu, machine, never), std::logic_error);
   machine.cpu = "Z80";
   refinements elsewhere;
   CHECK_THROWS_AS(elsewhere.next(key, machine, never), std::logic_error);
