@@ -134,6 +134,15 @@ private:
       limits.proved = wishes_.guaranteed;
       limits.workspace = cap_;
       propose(limits, lists_weighed);
+      // The search counts less than slots and strips take: where that is too much, it is asked for what needs less, and
+      // for what needs nothing.
+      bool const too_large = any(verdict::too_large);
+      for (constexpr double least = 1 << 20; too_large && !any(verdict::possible) && limits.workspace > least;) {
+        limits.workspace /= 2;
+        propose(limits, lists_weighed);
+      }
+      limits.workspace = 0;
+      if (too_large) propose(limits, lists_refused);
       limits.growth = limits.workspace = std::numeric_limits<double>::infinity();
       bool const bounded = wishes_.max_error < default_max_error || cap_ < default_cap_;
       if (bounded || considered_.empty()) propose(limits, lists_refused);
@@ -145,6 +154,10 @@ private:
       limits.least_levels = limits.most_levels = levels;
       propose(limits, lists_weighed);
     }
+  }
+
+  [[nodiscard]] bool any(verdict what) const {
+    return std::ranges::find(considered_, what, &considered::allowed) != considered_.end();
   }
 
   void propose(search_limits const& limits, std::size_t count) {
@@ -252,9 +265,7 @@ private:
       if (palette_.shapes.empty()) return "the classical algorithm was asked for";
       if (forced == 0 || wishes_.max_levels == 0) return "no levels are allowed";
       if (considered_.empty()) return "classical: the sides are too small for a level";
-      bool const any = std::any_of(considered_.begin(), considered_.end(),
-                                   [](considered const& c) { return c.allowed == verdict::possible; });
-      if (!any) return "classical: no level keeps to max_workspace and max_error";
+      if (!any(verdict::possible)) return "classical: no level keeps to max_workspace and max_error";
       return fmt::format("classical: no plan with levels gains the {:.1f} % that it must", 100 * margin);
     }
     std::string const gain = fmt::format("{:.2f} times the speed of the classical product, predicted",

@@ -181,6 +181,23 @@ TEST_CASE("the workspace keeps to its cap") {
   CHECK(p.workspace <= 50'000'000);
 }
 
+TEST_CASE("no cap on the workspace makes a plan slower than no workspace at all") {
+  for (problem shape : {square(4096), square(8192)})
+    for (bool const beta_zero : {true, false})
+      for (int const workers : {1, 2, 8}) {
+        shape.beta_zero = beta_zero;
+        options o;
+        o.max_workspace = 0;
+        double const without = f64_plan(shape, workers, o).seconds;
+        for (double bytes = 8.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * 6; bytes > 1e6;
+             bytes *= 0.8) {
+          o.max_workspace = static_cast<std::size_t>(bytes);
+          CAPTURE(shape.m, beta_zero, workers, bytes);
+          CHECK(f64_plan(shape, workers, o).seconds <= 1.03 * without);  // a tie is broken by accuracy
+        }
+      }
+}
+
 TEST_CASE("without workspace all levels are fused and nothing gathers the products") {
   options o;
   o.max_workspace = 0;
