@@ -4,13 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <type_traits>
 
+#include "src/plan/json_fields.hpp"
 #include "src/plan/profile.hpp"
 #include "src/plan/replace_file.hpp"
 
@@ -58,93 +56,27 @@ void for_each_rates(Profile& p, Visit const& visit) {
   visit("bf16", p.bf16);
 }
 
-class reader {
-public:
-  explicit reader(std::string path) : path_(std::move(path)) {}
+/// The file is an array of profiles; the last one was measured last.
+std::string entry(std::size_t i) { return fmt::format("[{}]", i); }
 
-  [[noreturn]] void fail(std::string const& field, std::string const& rule) const {
-    throw error(status::invalid_argument, fmt::format("device profiles {}: field '{}' {}", path_, field, rule));
-  }
+device_profile read_profile(json_fields const& from, std::string const& at) {
+  auto const numbers = [](auto& row, auto const& visit) { for_each_number(row, visit); };
+  device_profile p;
+  p.name = from.text(at, "name");
+  p.version = from.text(at, "version");
+  for_each_number(p, from.numbers(at));
+  for_each_rates(p, [&](char const* type, product_rates& rates) {
+    std::string const table = json_path(at, type);
+    rates.cubes = from.rows<product_rates::cube>(table, "cubes", &product_rates::cube::size, numbers);
+    rates.thins = from.rows<product_rates::thin>(table, "thins", &product_rates::thin::k, numbers);
+    rates.fused = from.rows<product_rates::fused_cube>(table, "fused", &product_rates::fused_cube::size, numbers, 0);
+    from.numbers(table)("unaligned", rates.unaligned);
+  });
+  p.measured = true;
+  return p;
+}
 
-  json const& member(json const& object, std::string const& prefix, std::string const& name) const {
-    if (!object.is_object()) fail(prefix, "must be an object");
-    auto const found = object.find(name);
-    if (found == object.end()) fail(prefix + "." + name, "is missing");
-    return *found;
-  }
-
-  /// For the lists above: reads each number of `object`.
-  auto numbers(json const& object, std::string const& prefix) const {
-    return [this, &object, prefix](char const* name, auto& value) {
-      using number = std::remove_reference_t<decltype(value)>;
-      json const& found = member(object, prefix, name);
-      if (std::is_integral_v<number> ? !found.is_number_integer() : !found.is_number())
-        fail(prefix + "." + name, std::is_integral_v<number> ? "must be an integer" : "must be a number");
-      double const read = found.get<double>();
-      if (!(read > 0) || !(read < largest<number>()))
-        fail(prefix + "." + name, fmt::format("= {} must be positive and finite", read));
-      value = found.get<number>();
-    };
-  }
-
-  std::string text(json const& object, std::string const& prefix, char const* name) const {
-    json const& found = member(object, prefix, name);
-    if (!found.is_string()) fail(prefix + "." + name, "must be a string");
-    return found.get<std::string>();
-  }
-
-  /// Points in ascending order of their first number, at least `least`.
-  template <typename Point>
-  std::vector<Point> points(json const& rates, std::string const& prefix, char const* name, int Point::*key,
-                            std::size_t least = 1) const {
-    json const& list = member(rates, prefix, name);
-    std::string const field = prefix + "." + name;
-    if (!list.is_array()) fail(field, "must be an array");
-    if (list.size() < least) fail(field, "must be a non-empty array");
-    std::vector<Point> all;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      Point p{};
-      for_each_number(p, numbers(list[i], fmt::format("{}[{}]", field, i)));
-      if (!all.empty() && p.*key <= all.back().*key)
-        fail(fmt::format("{}[{}]", field, i), "must be above the one before");
-      all.push_back(p);
-    }
-    return all;
-  }
-
-  device_profile profile(json const& entry, std::string const& prefix) const {
-    device_profile p;
-    p.name = text(entry, prefix, "name");
-    p.version = text(entry, prefix, "version");
-    for_each_number(p, numbers(entry, prefix));
-    for_each_rates(p, [&](char const* type, product_rates& rates) {
-      std::string const field = prefix + "." + type;
-      json const& table = member(entry, prefix, type);
-      rates.cubes = points(table, field, "cubes", &product_rates::cube::size);
-      rates.thins = points(table, field, "thins", &product_rates::thin::k);
-      rates.fused = points(table, field, "fused", &product_rates::fused_cube::size, 0);
-      numbers(table, field)("unaligned", rates.unaligned);
-    });
-    p.measured = true;
-    return p;
-  }
-
-  /// The entries; the last one was measured last.
-  json entries() const {
-    std::ifstream file(path_);
-    if (!file) return json::array();
-    json parsed = json::parse(file, nullptr, false);
-    if (!parsed.is_array()) fail("(whole file)", "must be a JSON array");
-    return parsed;
-  }
-
-private:
-  template <typename Number>
-  static constexpr double largest() {
-    return std::is_same_v<Number, int> ? 0x1p30 : std::is_integral_v<Number> ? 0x1p62 : 1e300;
-  }
-  std::string path_;
-};
+std::string in_words(std::string const& path) { return "device profiles " + path; }
 
 template <typename Value>
 json as_json(Value const& value) {
@@ -177,25 +109,26 @@ std::string device_profiles_path() {
 }
 
 std::optional<device_profile> load_device_profile(std::string const& path, std::string const& name) {
-  reader const read(path);
-  json const all = read.entries();
-  for (std::size_t i = all.size(); i-- > 0;) {
-    std::string const prefix = fmt::format("[{}]", i);
-    if (name.empty() || read.text(all[i], prefix, "name") == name) return read.profile(all[i], prefix);
-  }
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  json_fields const read(in_words(path), file);
+  for (std::size_t i = read.length(); i-- > 0;)
+    if (name.empty() || read.text(entry(i), "name") == name) return read_profile(read, entry(i));
   return std::nullopt;
 }
 
 void save_device_profile(device_profile const& profile, std::string const& path) {
-  reader const read(path);
   json all = json::array();
-  json const before = read.entries();
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (read.text(before[i], fmt::format("[{}]", i), "name") != profile.name) all.push_back(before[i]);
+  if (std::ifstream file(path); file) {
+    json_fields const read(in_words(path), file);
+    json const before = json::parse(std::ifstream(path));
+    for (std::size_t i = 0; i < read.length(); ++i)
+      if (read.text(entry(i), "name") != profile.name) all.push_back(before[i]);
+  }
   all.push_back(as_json_entry(profile));
 
   if (!replace_file(path, all.dump(2) + '\n'))
-    throw error(status::invalid_argument, fmt::format("device profiles {}: cannot be written", path));
+    throw error(status::invalid_argument, in_words(path) + ": cannot be written");
 }
 
 std::string stale_reason(device_profile const& profile, int cublas) {

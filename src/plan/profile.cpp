@@ -6,19 +6,17 @@
 #include <hwloc.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <type_traits>
 
 #include <fmt/format.h>
 
 #include <heptad/heptad.hpp>
 
-#include "src/plan/json_leaves.hpp"
+#include "src/plan/json_fields.hpp"
 #include "src/plan/replace_file.hpp"
 
 namespace heptad {
@@ -56,113 +54,23 @@ void for_each_pass_number(Pass& p, Visit const& visit) {
   visit("gbytes_all", p.gbytes_all);
 }
 
-class reader {
-public:
-  reader(std::string path, json_leaves leaves) : path_(std::move(path)), leaves_(std::move(leaves)) {}
-
-  [[noreturn]] void fail(std::string const& field, std::string const& rule) const {
-    throw error(status::invalid_argument,
-                fmt::format("profile {}: field '{}' {}", path_, field.empty() ? "(whole file)" : field, rule));
-  }
-
-  // For the visitors above: reads each number of the object `parent`.
-  auto numbers(std::string const& parent) const {
-    return [this, parent](char const* name, auto& value) {
-      using type = std::remove_reference_t<decltype(value)>;
-      value = number<type>(member(parent, name), json_path(parent, name));
-    };
-  }
-
-  rate_table rates(std::string const& type) const {
-    rate_table result;
-    result.sides = list<int>(type, "sides");
-    for (std::size_t i = 1; i < result.sides.size(); ++i)
-      if (result.sides[i] <= result.sides[i - 1])
-        fail(fmt::format("{}.sides[{}]", type, i), fmt::format("= {} must be above the one before", result.sides[i]));
-    result.product_gflops = list<double>(type, "product_gflops");
-    std::size_t const sides = result.sides.size();
-    if (result.product_gflops.size() != sides * sides * sides)
-      fail(type + ".product_gflops",
-           fmt::format("must have {} numbers, one for each m, n and k", sides * sides * sides));
-    result.terms = rows<rate_table::term_rates>(type, "terms", &rate_table::term_rates::size,
-                                                [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
-    return result;
-  }
-
-  std::vector<pass_rate> passes() const {
-    return rows<pass_rate>("", "passes", &pass_rate::bytes,
-                           [](auto& row, auto const& visit) { for_each_pass_number(row, visit); });
-  }
-
-  std::string text(char const* name) const {
-    json_value const& found = member("", name);
-    if (found.is != json_value::kind::text) fail(name, "must be a string");
-    return found.text;
-  }
-
-private:
-  json_value const& at(std::string const& path) const {
-    auto const found = leaves_.find(path);
-    if (found == leaves_.end()) fail(path, "is missing");
-    return found->second;
-  }
-
-  json_value const& member(std::string const& parent, char const* name) const {
-    if (at(parent).is != json_value::kind::object) fail(parent, "must be an object");
-    return at(json_path(parent, name));
-  }
-
-  std::size_t length(std::string const& parent, char const* name) const {
-    json_value const& found = member(parent, name);
-    if (found.is != json_value::kind::array || found.size == 0)
-      fail(json_path(parent, name), "must be a non-empty array");
-    return found.size;
-  }
-
-  template <typename Number>
-  std::vector<Number> list(std::string const& parent, char const* name) const {
-    std::vector<Number> result;
-    for (std::size_t i = 0, count = length(parent, name); i < count; ++i) {
-      std::string const field = fmt::format("{}[{}]", json_path(parent, name), i);
-      result.push_back(number<Number>(at(field), field));
-    }
-    return result;
-  }
-
-  /// A table of rows whose `key` ascends.
-  template <typename Row, typename Key, typename ForEach>
-  std::vector<Row> rows(std::string const& parent, char const* name, Key Row::*key, ForEach for_each) const {
-    std::vector<Row> result;
-    for (std::size_t i = 0, count = length(parent, name); i < count; ++i) {
-      std::string const field = fmt::format("{}[{}]", json_path(parent, name), i);
-      Row row{};
-      for_each(row, numbers(field));
-      if (!result.empty() && row.*key <= result.back().*key)
-        fail(field, fmt::format("= {} must be above the one before", row.*key));
-      result.push_back(row);
-    }
-    return result;
-  }
-
-  template <typename Number>
-  Number number(json_value const& found, std::string const& field) const {
-    bool const integer = found.is == json_value::kind::integer;
-    if (std::is_integral_v<Number> && !integer) fail(field, "must be an integer");
-    if (!integer && found.is != json_value::kind::real) fail(field, "must be a number");
-    if (!(found.number > 0) || !std::isfinite(found.number) || found.number > largest<Number>())
-      fail(field, fmt::format("= {} must be positive and finite", found.number));
-    if constexpr (std::is_integral_v<Number>) return static_cast<Number>(found.integer);
-    else return found.number;
-  }
-
-  template <typename Number>
-  static constexpr double largest() {
-    return std::is_same_v<Number, int> ? 0x1p30 : std::is_integral_v<Number> ? 0x1p62 : 1e300;
-  }
-
-  std::string path_;
-  json_leaves leaves_;
-};
+rate_table read_rates(json_fields const& from, std::string const& type) {
+  rate_table result;
+  result.sides = from.list<int>(type, "sides");
+  for (std::size_t i = 1; i < result.sides.size(); ++i)
+    if (result.sides[i] <= result.sides[i - 1])
+      from.fail(fmt::format("{}.sides[{}]", type, i),
+                fmt::format("= {} must be above the one before", result.sides[i]));
+  result.product_gflops = from.list<double>(type, "product_gflops");
+  std::size_t const sides = result.sides.size();
+  if (result.product_gflops.size() != sides * sides * sides)
+    from.fail(type + ".product_gflops",
+              fmt::format("must have {} numbers, one for each m, n and k", sides * sides * sides));
+  result.terms =
+      from.rows<rate_table::term_rates>(type, "terms", &rate_table::term_rates::size,
+                                        [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
+  return result;
+}
 
 auto writer(json& into) {
   return [&into](char const* name, auto const& value) { into[name] = value; };
@@ -244,18 +152,17 @@ std::optional<machine_profile> load_profile(std::string const& path, std::string
   if (stale != nullptr) stale->clear();
   std::ifstream file(path);
   if (!file) return std::nullopt;
-  auto leaves = read_json_leaves(file);
-  reader const read(path, leaves ? std::move(*leaves) : json_leaves{});
-  if (!leaves) read.fail("", "must be JSON");
+  json_fields const read("profile " + path, file);
 
   machine_profile p;
-  p.cpu = read.text("cpu");
-  p.version = read.text("version");
-  p.kernel = read.text("kernel");
+  p.cpu = read.text("", "cpu");
+  p.version = read.text("", "version");
+  p.kernel = read.text("", "kernel");
   for_each_number(p, read.numbers(""));
-  p.passes = read.passes();
-  p.f32 = read.rates("f32");
-  p.f64 = read.rates("f64");
+  p.passes = read.rows<pass_rate>("", "passes", &pass_rate::bytes,
+                                  [](auto& row, auto const& visit) { for_each_pass_number(row, visit); });
+  p.f32 = read_rates(read, "f32");
+  p.f64 = read_rates(read, "f64");
   p.measured = true;
   if (stale != nullptr) *stale = stale_reason(p, kernel);
   return p;
