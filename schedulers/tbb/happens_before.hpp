@@ -22,6 +22,15 @@ inline void happens_after([[maybe_unused]] void const* object) noexcept {
 #endif
 }
 
+/// After a wait for the last release of a counter: libtbb has read it there, which ThreadSanitizer cannot see.
+template <typename Counter>
+void happens_after_last_release([[maybe_unused]] Counter& counter) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  counter.reserve();
+  counter.release();
+#endif
+}
+
 /// What TBB is given to run: a member function, ordered after its object's last happens_before. Its pointer is read
 /// before that order is known, which tests/tsan.supp exempts by this file.
 template <typename Object, void (Object::*Body)()>

@@ -59,6 +59,7 @@ public:
       runner& first = *std::exchange(idle_, idle_->next);
       prepare(first);
       d1::execute_and_wait(first, context_, running_, context_);
+      happens_after_last_release(running_);
     });
   }
 
