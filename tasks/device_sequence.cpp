@@ -19,18 +19,6 @@ void add_classical(sequence& body, std::int64_t row, std::int64_t col, std::int6
   body.steps.emplace_back(std::move(step));
 }
 
-/// Products that add something to C.
-std::size_t products_of(algorithm const& x) {
-  auto const empty = [](coefficient_matrix const& X, int r) {
-    for (int i = 0; i < X.rows; ++i)
-      if (!X(i, r).is_zero()) return false;
-    return true;
-  };
-  std::size_t count = 0;
-  for (int r = 0; r < x.rank(); ++r) count += !empty(x.U, r) && !empty(x.V, r) && !empty(x.W, r);
-  return count;
-}
-
 }  // namespace
 
 device_sequence build_device_sequence(cuda::plan const& how) {
@@ -60,7 +48,8 @@ device_sequence build_device_sequence(cuda::plan const& how) {
   program_table programs(result.programs);
   result.body = build_sequence(levels, how.core_m, how.core_n, how.core_k, first, layout, programs);
   result.core_steps = result.body.steps.size();
-  if (levels.fused != nullptr) result.fused_products = products_of(*levels.fused);
+  if (levels.fused != nullptr)
+    for (int r = 0; r < levels.fused->rank(); ++r) result.fused_products += adds_to_C(*levels.fused, r);
   add_classical(result.body, 0, 0, how.core_k, how.core_m, how.core_n, shape.k - how.core_k, update::accumulate);
   add_classical(result.body, 0, how.core_n, 0, shape.m, shape.n - how.core_n, shape.k, first);
   add_classical(result.body, how.core_m, 0, 0, shape.m - how.core_m, how.core_n, shape.k, first);

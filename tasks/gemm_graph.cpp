@@ -23,17 +23,6 @@ void require(bool holds, std::string const& what) {
   if (!holds) throw error(status::internal_error, "task graph: " + what + "; C is untouched");
 }
 
-/// The most terms in a column of X.
-int widest_column(coefficient_matrix const& X) {
-  int most = 0;
-  for (int r = 0; r < X.cols; ++r) {
-    int terms = 0;
-    for (int i = 0; i < X.rows; ++i) terms += X(i, r).is_zero() ? 0 : 1;
-    most = std::max(most, terms);
-  }
-  return most;
-}
-
 /// The levels of a plan by kind.
 struct sorted_levels {
   std::vector<algorithm const*> tasks;

@@ -33,19 +33,19 @@ private:
     std::int64_t const m = v.c.rows / x.m, n = v.c.cols / x.n, k = v.a.cols / x.k;
     std::vector<bool> touched(x.W.rows, false);
     for (int r = 0; r < x.rank(); ++r) {
+      if (!adds_to_C(x, r)) continue;
       product_step step;
       for (int i = 0; i < x.U.rows; ++i)
         if (!x.U(i, r).is_zero()) step.a.push_back({v.a.sub(i / x.k * m, i % x.k * k, m, k), x.U(i, r).value()});
       for (int j = 0; j < x.V.rows; ++j)
         if (!x.V(j, r).is_zero()) step.b.push_back({v.b.sub(j / x.n * k, j % x.n * n, k, n), x.V(j, r).value()});
-      if (step.a.empty() || step.b.empty()) continue;  // adds nothing to C
       for (int p = 0; p < x.W.rows; ++p) {
         if (x.W(p, r).is_zero()) continue;
         step.c.push_back({v.c.sub(p / x.n * m, p % x.n * n, m, n), v.coefficient * x.W(p, r).value(),
                           touched[p] ? update::accumulate : v.how});
         touched[p] = true;
       }
-      if (!step.c.empty()) add(std::move(step));
+      add(std::move(step));
     }
   }
 

@@ -12,6 +12,7 @@
 #include <heptad/starpu.hpp>
 
 #include "schedulers/starpu/graph_run.hpp"
+#include "src/api/no_memory.hpp"
 #include "src/api/runtime_call.hpp"
 
 namespace heptad::starpu {
@@ -111,7 +112,7 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
   flying->run.submit([flying] { delete flying; });
   return planned;
 } catch (std::bad_alloc const&) {
-  throw error(status::out_of_memory, "out of memory before anything was submitted; C is untouched");
+  throw no_memory;
 }
 
 template HEPTAD_API plan submit_gemm(double, starpu_data_handle_t, starpu_data_handle_t, double, starpu_data_handle_t,

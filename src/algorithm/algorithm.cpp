@@ -86,6 +86,22 @@ void check_brent(algorithm const& x) {
 
 void set_plain_programs(algorithm& x) { set_programs(x, plain_program); }
 
+int nonzeros(coefficient_matrix const& X, int column) {
+  int count = 0;
+  for (int i = 0; i < X.rows; ++i) count += X(i, column).is_zero() ? 0 : 1;
+  return count;
+}
+
+int widest_column(coefficient_matrix const& X) {
+  int most = 0;
+  for (int r = 0; r < X.cols; ++r) most = std::max(most, nonzeros(X, r));
+  return most;
+}
+
+bool adds_to_C(algorithm const& x, int r) {
+  return nonzeros(x.U, r) > 0 && nonzeros(x.V, r) > 0 && nonzeros(x.W, r) > 0;
+}
+
 int nonzeros(algorithm const& x) {
   int count = 0;
   for (coefficient_matrix const* matrix : {&x.U, &x.V, &x.W})

@@ -43,8 +43,14 @@ void set_plain_programs(algorithm& x);
 /// the program with the fewest additions is kept. Deterministic.
 void share_sums(algorithm& x);
 
+/// Coefficients other than zero in a column: the terms of a sum of blocks, or the blocks that a product feeds.
+int nonzeros(coefficient_matrix const& X, int column);
+/// The most of them in a column.
+int widest_column(coefficient_matrix const& X);
 /// Coefficients other than zero in U, V and W.
 int nonzeros(algorithm const& x);
+/// Not so when a column of product r is empty.
+bool adds_to_C(algorithm const& x, int r);
 /// Additions of the three programs.
 int all_additions(algorithm const& x);
 

@@ -210,13 +210,8 @@ additions_program read_program(lines& in, std::string_view title, char letter, i
 
 /// Dense matrices of a legal size could keep the verification busy for an hour.
 void check_work(algorithm const& x) {
-  auto const nonzeros = [](coefficient_matrix const& matrix, int r) {
-    std::int64_t count = 0;
-    for (int i = 0; i < matrix.rows; ++i) count += matrix(i, r).is_zero() ? 0 : 1;
-    return count;
-  };
   std::int64_t work = 0;
-  for (int r = 0; r < x.rank(); ++r) work += nonzeros(x.U, r) * nonzeros(x.V, r) * x.W.rows;
+  for (int r = 0; r < x.rank(); ++r) work += std::int64_t{nonzeros(x.U, r)} * nonzeros(x.V, r) * x.W.rows;
   if (work > largest_work)
     fail(fmt::format("U and V are too dense to be verified: {} terms, more than {}", work, largest_work));
 }

@@ -147,11 +147,8 @@ private:
 double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, int workers) {
   algorithm const& winograd = *find_algorithm("winograd");
   std::vector<int> sums;
-  for (int r = 0; r < winograd.rank(); ++r) {
-    int terms = 0;
-    for (int i = 0; i < winograd.U.rows; ++i) terms += !winograd.U(i, r).is_zero();
-    if (terms > 1) sums.push_back(r);
-  }
+  for (int r = 0; r < winograd.rank(); ++r)
+    if (nonzeros(winograd.U, r) > 1) sums.push_back(r);
   auto const program = cpu::compile<double>(with_outputs(winograd.sums_A, sums));
   std::size_t const inputs = program.inputs, outputs = program.outputs.size();
 

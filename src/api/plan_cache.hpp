@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <memory_resource>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <heptad/heptad.hpp>
 
 #include "schedulers/executor.hpp"
+#include "src/api/call_memory.hpp"
 #include "tasks/graph.hpp"
 #include "tasks/scan_graph.hpp"
 
@@ -31,8 +31,7 @@ struct plan_key {
 /// What a call needs beside its workspace; of one call at a time.
 struct call_kit {
   std::unique_ptr<executor> work;  // of the plan's graph, to be bound to operands; none before the first call
-  /// For what lasts no longer than the call. Keeps what it was given back.
-  std::pmr::unsynchronized_pool_resource memory{{.max_blocks_per_chunk = 0, .largest_required_pool_block = 4 << 20}};
+  call_memory memory;
 };
 
 /// Those of one plan, as many as there were calls at once. Thread-safe.
@@ -57,6 +56,7 @@ public:
 
 private:
   void keep(call_kit* kit) noexcept {
+    kit->memory.reset();
     std::lock_guard const lock(mutex_);
     idle_.emplace_back(kit);
   }

@@ -53,8 +53,7 @@ std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& mach
   return p;
 }
 
-std::shared_ptr<prepared_plan const> build(plan how, machine_profile const& machine, scheduler_kind scheduler) {
-  auto p = build_graph(std::move(how), machine, scheduler);
+std::shared_ptr<prepared_plan const> with_order(std::shared_ptr<prepared_plan> p, machine_profile const& machine) {
   p->order = derive_dependencies(p->work, p->how.deterministic);
   if (!p->how.levels.empty()) {
     p->scan = build_scan_graph(p->how, machine);
@@ -105,14 +104,13 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
   machine_profile const& machine = state.machine();
   std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
   options wishes = key.wishes;
-  std::optional<std::size_t>
-      allowed;  // what the first plan was held to; later ones are asked for less, to come under it
+  std::optional<std::size_t> first_cap;  // later plans are asked for less, to come under it
   for (;;) {
     plan chosen = choose_plan(key.type, key.shape, key.workers, free, machine, wishes);
-    if (!allowed) allowed = chosen.workspace_cap;
-    chosen.workspace_cap = *allowed;
-    auto fresh = build(std::move(chosen), machine, wishes.scheduler);
-    std::size_t const cap = *allowed, bytes = fresh->bytes();
+    if (!first_cap) first_cap = chosen.workspace_cap;
+    std::size_t const cap = chosen.workspace_cap = *first_cap;
+    auto fresh = build_graph(std::move(chosen), machine, wishes.scheduler);
+    std::size_t const bytes = fresh->bytes();
     // The planner takes products into sums where they fit; in cells they must fill them.
     if (in_cells(fresh->how, wishes.scheduler) && fresh->shared_bytes > 0 && bytes > cap) {
       double const excess = static_cast<double>(bytes) / std::max(1.0, static_cast<double>(cap));
@@ -120,8 +118,9 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
       wishes.max_workspace = static_cast<std::size_t>(static_cast<double>(asked) / std::max(1.1, excess));
       continue;
     }
-    state.plans.planned.insert(key, fresh);
-    return fresh;
+    auto ready = with_order(std::move(fresh), machine);
+    state.plans.planned.insert(key, ready);
+    return ready;
   }
 }
 
@@ -150,7 +149,7 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, sche
     plan wanted = how;
     wanted.workers = workers;
     complete_plan(wanted, state.machine());
-    prepared = build(wanted, state.machine(), scheduler);
+    prepared = with_order(build_graph(wanted, state.machine(), scheduler), state.machine());
     wanted.candidates.clear();
     state.plans.brought.insert({std::move(wanted), scheduler}, prepared);
   }

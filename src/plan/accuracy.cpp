@@ -25,18 +25,6 @@ bool rounds(rational const& x) {
   return !x.is_zero() && !(power_of_two(std::abs(x.num())) && power_of_two(x.den()));
 }
 
-int terms_in(coefficient_matrix const& X, int r) {
-  int count = 0;
-  for (int i = 0; i < X.rows; ++i) count += X(i, r).is_zero() ? 0 : 1;
-  return count;
-}
-
-int widest_column(coefficient_matrix const& X) {
-  int most = 1;
-  for (int r = 0; r < X.cols; ++r) most = std::max(most, terms_in(X, r));
-  return most;
-}
-
 // What the outputs of a program are made of: the sum of the magnitudes of all ways from the inputs, of which some may
 // cancel, and the roundings on the longest way.
 struct program_ways {
@@ -85,7 +73,7 @@ void count_updates(algorithm const& x, std::vector<double> const& size, level_ac
   std::vector<bool> shared(x.rank());
   std::vector<double> shared_size;
   for (int r = 0; r < x.rank(); ++r) {
-    shared[r] = result.kind != level_kind::fused && terms_in(x.W, r) > 1;
+    shared[r] = result.kind != level_kind::fused && nonzeros(x.W, r) > 1;
     if (shared[r]) shared_size.push_back(size[r]);
   }
   program_ways const pass = ways_through(without_inputs(x.sums_C, shared), shared_size);
@@ -144,8 +132,8 @@ level_accuracy accuracy_of(algorithm const& x, level_kind kind) {
   program_ways const b = fused ? plain_ways(x.V) : ways_through(x.sums_B, std::vector<double>(x.V.rows, 1.0));
   result.largest_A = std::max(1.0, a.largest);
   result.largest_B = std::max(1.0, b.largest);
-  result.terms_A = widest_column(x.U);
-  result.terms_B = widest_column(x.V);
+  result.terms_A = std::max(1, widest_column(x.U));
+  result.terms_B = std::max(1, widest_column(x.V));
   std::vector<double> size;
   for (int r = 0; r < x.rank(); ++r) {
     size.push_back(a.magnitude[r] * b.magnitude[r]);

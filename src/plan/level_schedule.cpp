@@ -91,9 +91,8 @@ struct level_scheduler::parts {
       : A(make_sums(x.U, x.sums_A, role::sum_of_A, batched)), B(make_sums(x.V, x.sums_B, role::sum_of_B, batched)) {
     std::vector<bool> is_shared(x.rank(), false);
     for (int r = 0; r < x.rank(); ++r) {
-      std::size_t const fed = support(x.W, r).size();
-      if (fed == 0 || support(x.U, r).empty() || support(x.V, r).empty()) continue;  // adds nothing to C
-      is_shared[r] = fed > 1 || batched;
+      if (!adds_to_C(x, r)) continue;
+      is_shared[r] = nonzeros(x.W, r) > 1 || batched;
       (is_shared[r] ? shared : direct).push_back(r);
     }
     to_C = without_inputs(x.sums_C, is_shared);

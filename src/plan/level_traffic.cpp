@@ -29,12 +29,6 @@ level_passes count(level_schedule const& s) {
   return c;
 }
 
-int terms_in_column(coefficient_matrix const& X, int r) {
-  int terms = 0;
-  for (int i = 0; i < X.rows; ++i) terms += X(i, r).is_zero() ? 0 : 1;
-  return terms;
-}
-
 }  // namespace
 
 level_traffic traffic_of(algorithm const& x) {
@@ -44,7 +38,7 @@ level_traffic traffic_of(algorithm const& x) {
   t.terms_A = t.terms_B = t.terms_C = 0;
   std::vector<int> feeding(x.W.rows, 0);  // shared products that feed a block of C
   for (int r = 0; r < t.rank; ++r) {
-    int const a = terms_in_column(x.U, r), b = terms_in_column(x.V, r), c = terms_in_column(x.W, r);
+    int const a = nonzeros(x.U, r), b = nonzeros(x.V, r), c = nonzeros(x.W, r);
     t.terms_A += a, t.terms_B += b, t.terms_C += c;
     t.widest_A = std::max(t.widest_A, a), t.widest_B = std::max(t.widest_B, b), t.widest_C = std::max(t.widest_C, c);
     t.sums_A += a > 1, t.sums_B += b > 1, t.shared += c > 1;

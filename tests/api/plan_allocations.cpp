@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/api/memory.hpp"
-#include "tests/api/counted_allocations.hpp"
+#include "tests/new_operators.hpp"
 
 using namespace heptad;
 

@@ -9,6 +9,7 @@
 
 #include "src/plan/planner.hpp"
 #include "tests/api/reference.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace heptad;
 
@@ -16,16 +17,9 @@ namespace {
 
 /// A profile folder of the test's own.
 struct profile_folder {
-  profile_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "heptad-refine-XXXXXX").string();
-    path = mkdtemp(name.data());
-    setenv("HEPTAD_PROFILE_DIR", path.c_str(), 1);
-  }
-  ~profile_folder() {
-    unsetenv("HEPTAD_PROFILE_DIR");
-    std::filesystem::remove_all(path);
-  }
-  std::filesystem::path path;
+  profile_folder() { setenv("HEPTAD_PROFILE_DIR", folder.path().c_str(), 1); }
+  ~profile_folder() { unsetenv("HEPTAD_PROFILE_DIR"); }
+  test::temporary_folder const folder;
 };
 
 plan_key key_for(std::int64_t n) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operators, apart from what calls them: in one file the compiler would see through them.
 #include "tests/fuzz/failing_memory.hpp"
 
 #include <dlfcn.h>
 #include <oneapi/tbb/task_group.h>
 
-#include <cstdlib>
 #include <new>
 
 namespace heptad::fuzz {
@@ -20,29 +18,6 @@ bool fails() {
 }
 
 }  // namespace heptad::fuzz
-
-namespace {
-
-void* allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
-  if (heptad::fuzz::fails()) return nullptr;
-  return std::aligned_alloc(alignment, (bytes + alignment - (bytes > 0)) / alignment * alignment);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  if (void* const block = allocate(bytes)) return block;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  if (void* const block = allocate(bytes, static_cast<std::size_t>(alignment))) return block;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept { return allocate(bytes); }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
 
 /// In front of oneTBB's own, which this calls.
 void tbb::detail::r1::spawn(d1::task& task, d1::task_group_context& context) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "src/api/memory.hpp"
+#include "tests/new_operators.hpp"
 
 namespace heptad::fuzz {
 
@@ -27,6 +28,7 @@ public:
     failures = 0;
     go_on_failing = how == failure::all_from_there;
     remaining = first;
+    test::allocation_succeeds = [] { return !fails(); };
     set_allocation_gate([](std::size_t) { return !fails(); });
   }
   ~failing_memory() { remaining = -1; }

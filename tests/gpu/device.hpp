@@ -75,4 +75,29 @@ struct stream_and_handle {
   }
 };
 
+/// What `queue` puts on the stream, to be launched again and again.
+class captured {
+public:
+  template <typename Queue>
+  captured(cudaStream_t stream, Queue const& queue) : stream_(stream) {
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    queue();
+    require(cudaStreamEndCapture(stream, &graph_));
+    require(cudaGraphInstantiate(&ready_, graph_, 0));
+  }
+  ~captured() {
+    cudaGraphExecDestroy(ready_);
+    cudaGraphDestroy(graph_);
+  }
+  captured(captured const&) = delete;
+  captured& operator=(captured const&) = delete;
+
+  void launch() const { require(cudaGraphLaunch(ready_, stream_)); }
+
+private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t ready_ = nullptr;
+};
+
 }  // namespace heptad::test

@@ -7,8 +7,8 @@
 
 #include "schedulers/cuda/stream_executor.hpp"
 #include "src/plan/device_planner.hpp"
-#include "tests/gpu/allocations.hpp"
 #include "tests/gpu/device.hpp"
+#include "tests/new_operators.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -160,24 +160,17 @@ TEST_CASE("ordered and streamed fused products are the same bits every time, and
     run();
     C.download();
     auto const first = C.host;
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t ready = nullptr;
-    require(cudaStreamBeginCapture(on.stream, cudaStreamCaptureModeThreadLocal));
-    run();
-    require(cudaStreamEndCapture(on.stream, &graph));
-    require(cudaGraphInstantiate(&ready, graph, 0));
+    captured const replay(on.stream, run);
     for (int again = 0; again < 5; ++again) {
       require(cudaMemset(C.data(), 0xff, first.size() * sizeof(float)));
-      require(cudaGraphLaunch(ready, on.stream));
+      replay.launch();
       C.download();
       REQUIRE(C.host == first);
     }
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
     for (int warm = 0; warm < 2; ++warm) run();
-    std::size_t const allocated = host_allocations;
+    std::size_t const allocated = test::allocations;
     run();
-    CHECK(host_allocations == allocated);
+    CHECK(test::allocations == allocated);
   }
 }
 
@@ -264,20 +257,17 @@ TEST_CASE("a product captured into a graph can be replayed on new data") {
     device_array<double> memory(std::vector<double>(what.workspace_bytes() / sizeof(double)));
     cuda::workspace const given =
         own_memory ? cuda::workspace{memory.data(), what.workspace_bytes()} : cuda::workspace{};
-    cuda::gemm<double>(on.stream, on.handle, what, 1.0, square(A.data()), square(B.data()), 0.0, square(C.data()),
-                       given);
+    auto const run = [&] {
+      cuda::gemm<double>(on.stream, on.handle, what, 1.0, square(A.data()), square(B.data()), 0.0, square(C.data()),
+                         given);
+    };
+    run();
     require(cudaStreamSynchronize(on.stream));
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t ready = nullptr;
-    require(cudaStreamBeginCapture(on.stream, cudaStreamCaptureModeThreadLocal));
-    cuda::gemm<double>(on.stream, on.handle, what, 1.0, square(A.data()), square(B.data()), 0.0, square(C.data()),
-                       given);
-    require(cudaStreamEndCapture(on.stream, &graph));
-    require(cudaGraphInstantiate(&ready, graph, 0));
+    captured const replay(on.stream, run);
     for (unsigned seed : {5, 6}) {
       A.host = random_values<double>(n * n, seed);
       A.upload();
-      require(cudaGraphLaunch(ready, on.stream));
+      replay.launch();
       C.download();
       double worst = 0;
       for (std::int64_t j = 0; j < n; j += 17)
@@ -288,8 +278,6 @@ TEST_CASE("a product captured into a graph can be replayed on new data") {
         }
       CHECK(worst < 1e-12);
     }
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
   }
 }
 
@@ -310,9 +298,9 @@ TEST_CASE("running an executable with its own workspace and handle allocates not
   require(cudaStreamSynchronize(on.stream));
   std::size_t free_before = 0, free_after = 0, total = 0;
   require(cudaMemGetInfo(&free_before, &total));
-  std::size_t const allocated = host_allocations;
+  std::size_t const allocated = test::allocations;
   for (int i = 0; i < 5; ++i) run();
-  CHECK(host_allocations == allocated);
+  CHECK(test::allocations == allocated);
   require(cudaStreamSynchronize(on.stream));
   require(cudaMemGetInfo(&free_after, &total));
   CHECK(free_after == free_before);

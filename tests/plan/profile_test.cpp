@@ -9,21 +9,15 @@
 
 #include "src/plan/profile.hpp"
 #include "tests/plan/machines.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace heptad;
 using nlohmann::json;
 
 namespace {
 
-// A folder of its own for each test, removed at the end.
-struct scratch_folder {
-  scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "heptad-profile-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~scratch_folder() { std::filesystem::remove_all(path); }
-  [[nodiscard]] std::string file() const { return (path / "deeper" / "profile.json").string(); }
-  std::filesystem::path path;
+struct scratch_folder : test::temporary_folder {
+  [[nodiscard]] std::string file() const { return (path() / "deeper" / "profile.json").string(); }
 };
 
 struct variable {

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// submit_gemm without memory: this program's operator new fails when a test tells it to.
-#include <cstdlib>
+// submit_gemm without memory.
 #include <heptad/starpu.hpp>
-#include <new>
 
+#include "tests/new_operators.hpp"
 #include "tests/starpu/runtime.hpp"
 
 namespace {
 
 thread_local long allowed = -1;  // allocations of this thread before one fails; negative: any number
 
-}  // namespace
+bool succeeds() { return allowed < 0 || allowed-- > 0; }
 
-void* operator new(std::size_t bytes) {
-  if (allowed >= 0 && allowed-- == 0) throw std::bad_alloc();
-  if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+}  // namespace
 
 using namespace heptad;
 using namespace heptad::test;
@@ -50,6 +43,7 @@ TEST_CASE("whichever allocation of a submission fails, nothing was submitted, an
   (void)starpu::submit_gemm(2.0, A.handle, B.handle, 0.0, first.handle, how);
   first.release();
   starpu_task_wait_for_all();
+  allocation_succeeds = succeeds;
   long failures = 0;
   while (!submit_with(failures)) {
     ++failures;
@@ -57,6 +51,7 @@ TEST_CASE("whichever allocation of a submission fails, nothing was submitted, an
     REQUIRE(starpu_task_nsubmitted() == 0);
     REQUIRE((C.data == before.data));
   }
+  allocation_succeeds = nullptr;
   CHECK(failures > 100);  // a task is more than one allocation
   C.release();
   CHECK((C.data == expected.data));

@@ -17,6 +17,7 @@
 
 #include "src/plan/profile.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tools/simulate/graphs.hpp"
 #include "tools/simulate/node.hpp"
 
@@ -46,9 +47,8 @@ TEST_CASE("platforms that nobody knows are refused by name") {
 }
 
 TEST_CASE("the files of a node have every device, a route both ways between any two, and the rates") {
-  std::string name = (std::filesystem::temp_directory_path() / "heptad-test-XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()) != nullptr);
-  std::filesystem::path const folder = name;
+  test::temporary_folder const own;
+  std::filesystem::path const& folder = own.path();
   simulated_node const node = find_node("h200x4");
   write_platform(node, folder, 12);
   std::string const platform = text_of(folder / "bus" / "h200x4.platform.v4.xml");
@@ -68,7 +68,6 @@ TEST_CASE("the files of a node have every device, a route both ways between any 
       else CHECK(x == Approx(i == j ? 0 : expected / 1e6));
     }
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the simulated graphs multiply all of A by all of B, and cost what their plans promise") {
