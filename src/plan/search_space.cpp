@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "src/matrix/limits.hpp"
@@ -71,37 +73,52 @@ class block_search {
 public:
   using divisors = std::array<std::uint32_t, 3>;
 
+  struct block {
+    divisors d;
+    bool mixed;                                         // a level of a shape that does not halve is above
+    std::vector<std::optional<std::vector<way>>> ways;  // by the number of levels; none: not yet known
+  };
+
   block_search(palette const& from, element_type type, problem const& shape, machine_profile const& machine,
                search_limits const& limits)
       : from_(from), price_(type, machine), shape_(shape), limits_(limits) {}
 
-  /// The best ways to do the block with exactly so many levels. mixed: a level of a shape that does not halve is above.
-  std::vector<way> const& ways(divisors d, int levels, bool mixed) {
-    key const name{d, levels, mixed};
-    if (auto const found = known_.find(name); found != known_.end()) return found->second;
-    std::vector<way> list;
-    extent const block = block_of(d);
-    if (levels == 0) {
-      way leaf;
-      leaf.overwrite = leaf.accumulate = price(block, level_traffic{});
-      list.push_back(leaf);
-    } else {
-      double const classical = ways(d, 0, mixed).front().seconds();
-      for (auto const& shape : from_.shapes) {
-        if (!may_follow(*shape, mixed) || !fits(block, shape->blocks())) continue;
-        if (levels == 1 && may_pay(block, shape->blocks(), classical))
-          for (known_algorithm const* x : shape->fused()) add_fused(list, block, *x, nullptr);
-        if (levels == 2 && (shape->halves() || from_.shapes.size() == 1))
-          add_two_fused(list, block, *shape, mixed, classical);
-        if (limits_.any_kind || levels <= most_explicit_levels + most_fused_levels)
-          add_explicit(list, d, block, *shape, levels, mixed, classical);
-      }
-    }
-    return known_.emplace(name, std::move(list)).first->second;
+  /// It stays where it is.
+  block& at(divisors d, bool mixed) {
+    auto const [found, fresh] = known_.try_emplace(key{d, mixed});
+    if (fresh) found->second = {d, mixed, std::vector<std::optional<std::vector<way>>>(limits_.most_levels + 1)};
+    return found->second;
   }
 
-  [[nodiscard]] extent block_of(divisors d) const {
-    return {double(shape_.m) / d[0], double(shape_.n) / d[1], double(shape_.k) / d[2]};
+  /// The best ways to do the block with exactly so many levels.
+  std::vector<way> const& ways(block& x, int levels) {
+    auto& known = x.ways[static_cast<std::size_t>(levels)];
+    if (known) return *known;
+    std::vector<way> list;
+    extent const size = size_of(x);
+    if (levels == 0) {
+      way leaf;
+      leaf.overwrite = leaf.accumulate = price(size, level_traffic{});
+      list.push_back(leaf);
+    } else {
+      double const classical = seconds_of_leaf(x);
+      for (auto const& shape : from_.shapes) {
+        if (!may_follow(*shape, x.mixed) || !fits(size, shape->blocks())) continue;
+        if (levels == 1 && may_pay(size, shape->blocks(), classical))
+          for (known_algorithm const* a : shape->fused()) add_fused(list, size, *a, nullptr);
+        if (levels == 2 && (shape->halves() || from_.shapes.size() == 1))
+          add_two_fused(list, size, *shape, x.mixed, classical);
+        bool const room = limits_.workspace > 0;  // for sums
+        if (room && (limits_.any_kind || levels <= most_explicit_levels + most_fused_levels))
+          add_explicit(list, x, *shape, levels, classical);
+      }
+    }
+    return known.emplace(std::move(list));
+  }
+  double seconds_of_leaf(block& x) { return ways(x, 0).front().seconds(); }
+
+  [[nodiscard]] extent size_of(block const& x) const {
+    return {double(shape_.m) / x.d[0], double(shape_.n) / x.d[1], double(shape_.k) / x.d[2]};
   }
   [[nodiscard]] bool fits(extent const& block, level_traffic const& t) const {
     extent const inner = block.over(t);
@@ -112,9 +129,11 @@ public:
   [[nodiscard]] bool may_follow(shape_group const& shape, bool mixed) const noexcept {
     return !mixed || shape.halves() || from_.shapes.size() == 1;
   }
-  static divisors inside(divisors d, level_traffic const& t) {
-    return {static_cast<std::uint32_t>(d[0] * t.m), static_cast<std::uint32_t>(d[1] * t.n),
-            static_cast<std::uint32_t>(d[2] * t.k)};
+  /// The blocks of a level.
+  block& inside(block const& x, level_traffic const& t) {
+    return at({static_cast<std::uint32_t>(x.d[0] * t.m), static_cast<std::uint32_t>(x.d[1] * t.n),
+               static_cast<std::uint32_t>(x.d[2] * t.k)},
+              x.mixed || t.m != 2 || t.k != 2 || t.n != 2);
   }
   [[nodiscard]] level_passes const& passes(level_traffic const& t, extent const& block, bool overwrite,
                                            bool independent) const {
@@ -134,7 +153,7 @@ public:
     into.push_back({w.outer, kind});
     if (w.second != nullptr) into.push_back({w.second, kind});
     if (w.inner >= 0)
-      unfold(ways(w.inner_block, levels - 1, w.inner_mixed)[static_cast<std::size_t>(w.inner)], levels - 1, into);
+      unfold(ways(at(w.inner_block, w.inner_mixed), levels - 1)[static_cast<std::size_t>(w.inner)], levels - 1, into);
   }
 
   [[nodiscard]] std::size_t blocks() const noexcept { return known_.size(); }
@@ -143,13 +162,12 @@ public:
 private:
   struct key {
     divisors d;
-    int levels;
     bool mixed;
     friend bool operator==(key const&, key const&) = default;
   };
   struct hash {
     std::size_t operator()(key const& x) const noexcept {
-      std::uint64_t h = static_cast<std::uint64_t>(2 * x.levels + x.mixed);
+      std::uint64_t h = x.mixed;
       for (std::uint32_t const part : x.d) h = (h ^ part) * 0x9e3779b97f4a7c15U;
       return h ^ h >> 32;
     }
@@ -195,23 +213,21 @@ private:
     }
   }
 
-  void add_explicit(std::vector<way>& list, divisors d, extent const& block, shape_group const& shape, int levels,
-                    bool mixed, double classical) {
-    divisors const next = inside(d, shape.blocks());
-    bool const mixed_below = mixed || !shape.halves();
-    std::vector<way> const& below = ways(next, levels - 1, mixed_below);
+  void add_explicit(std::vector<way>& list, block const& outer, shape_group const& shape, int levels,
+                    double classical) {
+    block& next = inside(outer, shape.blocks());
+    std::vector<way> const& below = ways(next, levels - 1);
     if (below.empty()) return;
     if (!limits_.any_kind && shape.blocks().rank * below.front().seconds() > hopeless * classical) return;
-    for (known_algorithm const* x : shape.passes()) add_explicit(list, block, next, mixed_below, below, *x, classical);
+    for (known_algorithm const* x : shape.passes()) add_explicit(list, next, below, *x, classical);
   }
 
-  void add_explicit(std::vector<way>& list, extent const& block, divisors next, bool mixed_below,
-                    std::vector<way> const& below, known_algorithm const& x, double classical) {
-    level_traffic const& t = x.traffic;
+  void add_explicit(std::vector<way>& list, block const& next, std::vector<way> const& below, known_algorithm const& x,
+                    double classical) {
     if (growth(x) > limits_.growth) return;
-    extent const inner = block.over(t);
-    level_passes const& over = passes(t, inner, true, false);
-    level_passes const& onto = passes(t, inner, false, false);
+    extent const inner = size_of(next);
+    level_passes const& over = passes(x.traffic, inner, true, false);
+    level_passes const& onto = passes(x.traffic, inner, false, false);
     double const bytes = price_.element_bytes();
     double const sums = bytes * (over.sums_A * inner.m * inner.k + over.sums_B * inner.k * inner.n);
     double const held = sums + bytes * onto.temporaries * inner.m * inner.n;
@@ -221,7 +237,7 @@ private:
     for (std::size_t i = 0; i < below.size(); ++i) {
       way w;
       w.outer = &x;
-      w.inner_block = next, w.inner_mixed = mixed_below, w.inner = static_cast<int>(i);
+      w.inner_block = next.d, w.inner_mixed = next.mixed, w.inner = static_cast<int>(i);
       w.overwrite = overwriting + over.overwriting * below[i].overwrite + over.accumulating * below[i].accumulate;
       w.accumulate = adding + onto.overwriting * below[i].overwrite + onto.accumulating * below[i].accumulate;
       w.growth = growth(x) * below[i].growth;
@@ -248,15 +264,21 @@ private:
   prices const price_;
   problem const& shape_;
   search_limits const& limits_;
-  std::unordered_map<key, std::vector<way>, hash> known_;
+  std::unordered_map<key, block, hash> known_;
   std::size_t priced_ = 0;
+};
+
+struct task_levels {
+  std::array<known_algorithm const*, most_task_levels> algorithms{};
+  std::size_t count = 0;
+
+  [[nodiscard]] auto all() const { return std::span(algorithms).first(count); }
 };
 
 /// Task levels and a way for the products below them.
 struct whole {
-  std::vector<known_algorithm const*> tasks;
-  block_search::divisors block{1, 1, 1};
-  bool mixed = false;
+  task_levels tasks;
+  block_search::block* block = nullptr;
   int inner_levels = 0;
   std::size_t inner = 0;
   double seconds = 0;  // about: all work shared by the workers
@@ -264,63 +286,65 @@ struct whole {
 
 class list_search {
 public:
-  list_search(palette const& from, problem const& shape, int workers, block_search& blocks, search_limits const& limits)
-      : from_(from), shape_(shape), workers_(workers), blocks_(blocks), limits_(limits) {}
+  /// Finds `most` of every number of task levels.
+  list_search(palette const& from, problem const& shape, int workers, block_search& blocks, search_limits const& limits,
+              std::size_t most)
+      : from_(from), shape_(shape), workers_(workers), blocks_(blocks), limits_(limits), most_(most) {}
 
+  /// Cheapest first.
   std::vector<whole> run() {
     bool const over = shape_.beta_zero;
-    follow({}, {1, 1, 1}, {0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
-    std::ranges::stable_sort(found_, {}, &whole::seconds);
-    return std::move(found_);
+    follow({}, blocks_.at({1, 1, 1}, false), {0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
+    std::vector<whole> all;
+    for (auto const& some : found_) all.insert(all.end(), some.begin(), some.end());
+    std::ranges::stable_sort(all, {}, &whole::seconds);
+    return all;
   }
 
 private:
   /// Rounds in which the workers take the products, over what would be if they came out even. Products with passes of
   /// their own are not cut in strips.
-  [[nodiscard]] double idle(std::vector<known_algorithm const*> const& tasks, way const& below) const {
-    if (tasks.empty() || (tasks.size() == 1 && below.held == 0)) return 1;
+  [[nodiscard]] double idle(task_levels const& tasks, way const& below) const {
+    if (tasks.count == 0 || (tasks.count == 1 && below.held == 0)) return 1;
     double products = 1;
-    for (known_algorithm const* x : tasks) products *= x->traffic.rank;
+    for (known_algorithm const* x : tasks.all()) products *= x->traffic.rank;
     return std::ceil(products / workers_) * workers_ / products;
   }
-
-  static bool halves(known_algorithm const* x) { return x->traffic.m == 2 && x->traffic.k == 2 && x->traffic.n == 2; }
 
   /// What surrounds the products: seconds of passes, products that overwrite, products that add.
   struct surroundings {
     double passes = 0, overwriting = 0, accumulating = 1;
   };
 
-  void follow(std::vector<known_algorithm const*> const& tasks, block_search::divisors d, surroundings const& around,
-              double growth, double held) {
-    int const outer = static_cast<int>(tasks.size());
-    bool const mixed = !std::ranges::all_of(tasks, halves);
+  void follow(task_levels const& tasks, block_search::block& block, surroundings const& around, double growth,
+              double held) {
+    int const outer = static_cast<int>(tasks.count);
     for (int inner = std::max(0, limits_.least_levels - outer); inner + outer <= limits_.most_levels; ++inner) {
       if (inner + outer == 0) continue;
-      std::vector<way> const& ways = blocks_.ways(d, inner, mixed);
+      std::vector<way> const& ways = blocks_.ways(block, inner);
       for (std::size_t i = 0; i < ways.size(); ++i) {
         if (growth * ways[i].growth > limits_.growth || held + ways[i].held * workers_ > limits_.workspace) continue;
         double const work =
             around.passes + around.overwriting * ways[i].overwrite + around.accumulating * ways[i].accumulate;
-        found_.push_back({tasks, d, mixed, inner, i, work * idle(tasks, ways[i])});
+        keep({tasks, &block, inner, i, work * idle(tasks, ways[i])});
       }
     }
     bool const more = (workers_ > 1 || limits_.any_kind) && outer < std::min(most_task_levels, limits_.most_levels);
-    if (!more) return;
-    extent const block = blocks_.block_of(d);
-    double const classical = blocks_.ways(d, 0, mixed).front().seconds();
+    if (!more || limits_.workspace <= 0) return;
+    extent const size = blocks_.size_of(block);
+    double const classical = blocks_.seconds_of_leaf(block);
     for (auto const& shape : from_.shapes) {
-      if (!blocks_.may_follow(*shape, mixed) || !blocks_.fits(block, shape->blocks())) continue;
-      std::vector<way> const& leaf = blocks_.ways(block_search::inside(d, shape->blocks()), 0, mixed);
-      if (!limits_.any_kind && shape->blocks().rank * leaf.front().seconds() > hopeless * classical) continue;
+      if (!blocks_.may_follow(*shape, block.mixed) || !blocks_.fits(size, shape->blocks())) continue;
+      auto& inner = blocks_.inside(block, shape->blocks());
+      if (!limits_.any_kind && shape->blocks().rank * blocks_.seconds_of_leaf(inner) > hopeless * classical) continue;
       for (known_algorithm const* x : shape->passes())
-        if (growth * blocks_.growth(*x) <= limits_.growth) follow_task(tasks, d, around, growth, held, *x);
+        if (growth * blocks_.growth(*x) <= limits_.growth) follow_task(tasks, inner, around, growth, held, *x);
     }
   }
 
-  void follow_task(std::vector<known_algorithm const*> tasks, block_search::divisors d, surroundings const& around,
-                   double growth, double held, known_algorithm const& x) {
-    extent const inner = blocks_.block_of(d).over(x.traffic);
+  void follow_task(task_levels tasks, block_search::block& block, surroundings const& around, double growth,
+                   double held, known_algorithm const& x) {
+    extent const inner = blocks_.size_of(block);
     level_passes const& over = blocks_.passes(x.traffic, inner, true, false);
     level_passes const& onto = blocks_.passes(x.traffic, inner, false, false);
     double const bytes = blocks_.price().element_bytes();
@@ -331,8 +355,15 @@ private:
                   around.accumulating * pass_prices(onto, inner, bytes).seconds(blocks_.price());
     next.overwriting = around.overwriting * over.overwriting + around.accumulating * onto.overwriting;
     next.accumulating = around.overwriting * over.accumulating + around.accumulating * onto.accumulating;
-    tasks.push_back(&x);
-    follow(tasks, block_search::inside(d, x.traffic), next, growth * blocks_.growth(x), held + sums);
+    tasks.algorithms[tasks.count++] = &x;
+    follow(tasks, block, next, growth * blocks_.growth(x), held + sums);
+  }
+
+  void keep(whole const& w) {
+    std::vector<whole>& same = found_[w.tasks.count];
+    if (same.size() == most_ && w.seconds >= same.back().seconds) return;
+    if (same.size() == most_) same.pop_back();
+    same.insert(std::ranges::upper_bound(same, w.seconds, {}, &whole::seconds), w);
   }
 
   palette const& from_;
@@ -340,7 +371,8 @@ private:
   int const workers_;
   block_search& blocks_;
   search_limits const& limits_;
-  std::vector<whole> found_;
+  std::size_t const most_;
+  std::array<std::vector<whole>, most_task_levels + 1> found_;
 };
 
 // Appends the variants, strips, slots and orders of one list of levels.
@@ -448,17 +480,14 @@ search_result search(palette const& from, element_type type, problem const& shap
   search_result result;
   if (from.shapes.empty()) return result;
   block_search blocks(from, type, shape, machine, limits);
-  auto const wholes = list_search(from, shape, workers, blocks, limits).run();
   // Of every number of task levels some: how well they share the workers is only known when they are weighed.
-  std::array<std::size_t, most_task_levels + 1> taken{};
   std::size_t const share = workers > 1 ? (count + 1) / 2 : count;
-  for (whole const& w : wholes) {
+  for (whole const& w : list_search(from, shape, workers, blocks, limits, share).run()) {
     if (result.lists == count) break;
-    if (taken[w.tasks.size()]++ >= share) continue;
     ++result.lists;
     outline o;
-    for (known_algorithm const* x : w.tasks) o.levels.push_back({x, level_kind::task});
-    blocks.unfold(blocks.ways(w.block, w.inner_levels, w.mixed)[w.inner], w.inner_levels, o.levels);
+    for (known_algorithm const* x : w.tasks.all()) o.levels.push_back({x, level_kind::task});
+    blocks.unfold(blocks.ways(*w.block, w.inner_levels)[w.inner], w.inner_levels, o.levels);
     vary(std::move(o), workers, result.outlines);
   }
   result.blocks = blocks.blocks();
