@@ -14,6 +14,10 @@ constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the forme
 
 // What is read again for every tile should stay in the second-level cache.
 constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
+// A row-major B in place is walked along its rows, so many at once that the hardware follows them (measured: with more
+// the product takes up to twice as long, and with fewer it waits for C).
+constexpr std::int64_t rows_at_once = 48;
+constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
 
 template <typename T>
 constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one k-step past a panel
@@ -21,6 +25,8 @@ constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one 
 // k-steps in a block; a long A is thus read in few streams.
 template <typename T>
 std::int64_t block_depth(product_call<T> const& call, thin_sides thin) {
+  bool const along_rows = thin.b && call.b_rs != 1 && call.n * static_cast<std::int64_t>(sizeof(T)) >= long_row;
+  if (along_rows) return std::min(call.k, rows_at_once);
   std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * static_cast<std::int64_t>(sizeof(T));
   return std::min(call.k, std::clamp<std::int64_t>((near_bytes / step_bytes + 8) / 16 * 16, 16, most_depth));
 }
@@ -41,7 +47,8 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
 template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
   auto const [a, b] = thin_shape(kernels, call.m, call.n);
-  return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && call.b.size() == 1};
+  bool const b_here = call.b_rs == 1 || call.m <= few_row_tiles * kernels.blocks().mr;
+  return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && b_here && call.b.size() == 1};
 }
 
 template <typename T>
