@@ -2,6 +2,7 @@
 #include "schedulers/starpu/graph_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -149,14 +150,43 @@ int graph_run::lane() const { return lane_of_worker_[static_cast<std::size_t>(st
 void graph_run::find_cells(std::vector<placed_task> const& tasks) {
   for (placed_task const& t : tasks)
     for (touched_block const& x : t.touched)
-      if (x.where.space >= space_C || options_.in_cells) cells_.push_back({x.where});
+      if (needs_cell(x)) cells_.push_back({x.where});
   std::ranges::sort(cells_, {}, [](cell const& c) { return order_of(c.where); });
   auto const repeated = std::ranges::unique(cells_, {}, &cell::where);
   cells_.erase(repeated.begin(), repeated.end());
 }
 
-graph_run::cell const& graph_run::cell_of(block const& b) const {
-  return *std::ranges::lower_bound(cells_, order_of(b), {}, [](cell const& c) { return order_of(c.where); });
+/// Whether StarPU hands the block to its tasks, wherever its data is. Otherwise it has an address in main memory.
+bool graph_run::moves(block const& b) const {
+  return b.space >= first_buffer ? product_.workspace == nullptr : options_.in_cells || operands_[b.space] != nullptr;
+}
+
+/// A block that does not move needs a handle only where accumulates exclude each other: the order of its tasks is
+/// declared.
+bool graph_run::needs_cell(touched_block const& x) const {
+  if (x.where.space < space_C && operands_[x.where.space] != nullptr) return false;
+  return moves(x.where) || (x.accumulates && !product_.ordered);
+}
+
+graph_run::cell const* graph_run::cell_of(block const& b) const {
+  auto const found = std::ranges::lower_bound(cells_, order_of(b), {}, [](cell const& c) { return order_of(c.where); });
+  return found != cells_.end() && found->where == b ? &*found : nullptr;
+}
+
+/// StarPU finds the order of tasks in their handles; where not all blocks have one, it is told.
+void graph_run::declare_order() {
+  graph const& g = *product_.work;
+  bool const buffers_move = g.buffers.empty() || product_.workspace == nullptr;
+  bool const operands_move =
+      std::ranges::all_of(std::array{space_A, space_B, space_C}, [this](int space) { return moves({space}); });
+  if (buffers_move && operands_move) return;
+  std::vector<std::vector<starpu_task*>> before(tasks_.size());
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    for (int const next : product_.order->successors[t])
+      before[static_cast<std::size_t>(next)].push_back(tasks_[t].get());
+  for (std::size_t t = 0; t < tasks_.size(); ++t)
+    if (!before[t].empty())
+      starpu_task_declare_deps_array(tasks_[t].get(), static_cast<unsigned>(before[t].size()), before[t].data());
 }
 
 /// With an address, a handle stands for the order of the tasks alone, and holds no data.
@@ -243,14 +273,11 @@ location graph_run::fixed_place(block const& b) const {
 slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>& uses) const {
   block const& b = x.where;
   int const mode = mode_of(x, commutes);
-  bool const buffer = b.space >= first_buffer;
-  bool const of_caller = !buffer && operands_[b.space] != nullptr;
-  if (b.space < space_C && of_caller)
+  if (b.space < space_C && operands_[b.space] != nullptr)
     return {use_of(uses, operands_[b.space], mode), {}, order_in(b.space), b.row, b.col};
-  bool const has_cell = b.space >= space_C || options_.in_cells;
-  int const index = has_cell ? use_of(uses, cell_of(b).handle, mode) : -1;
-  bool const moves = buffer ? product_.workspace == nullptr : of_caller || options_.in_cells;
-  if (moves) return {index, {}, order_in(b.space), 0, 0};
+  cell const* const with_handle = needs_cell(x) ? cell_of(b) : nullptr;
+  int const index = with_handle != nullptr ? use_of(uses, with_handle->handle, mode) : -1;
+  if (moves(b)) return {index, {}, order_in(b.space), 0, 0};
   slot s;
   s.fixed = fixed_place(b);
   return s;
@@ -290,6 +317,7 @@ void graph_run::prepare() {
   plan_parts_of_C();
   tasks_.reserve(arguments_.size());
   for (task_argument& x : arguments_) tasks_.push_back(make_task(x));
+  declare_order();
 }
 
 void graph_run::submit(std::function<void()> finished) {

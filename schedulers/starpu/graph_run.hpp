@@ -81,7 +81,10 @@ private:
   void plan_parts_of_C();
   void unpartition_C();
   void bring_home();
-  [[nodiscard]] cell const& cell_of(block const& b) const;
+  [[nodiscard]] bool moves(block const& b) const;
+  [[nodiscard]] bool needs_cell(touched_block const& x) const;
+  [[nodiscard]] cell const* cell_of(block const& b) const;
+  void declare_order();
   /// The slot of a block, with its handle among the task's.
   slot slot_of(touched_block const& x, bool commutes, std::vector<use>& uses) const;
   [[nodiscard]] location fixed_place(block const& b) const;
