@@ -55,7 +55,7 @@ json blocking(heptad::context& workers, std::int64_t n, int repetitions) {
   auto const a = matrix(n, 1), b = matrix(n, 2);
   std::vector<double> c(a.size(), 0.0);
   json result{{"n", n}};
-  std::vector<double> seconds[2], idle[2];
+  std::vector<double> seconds[2], idle[2], scan[2], busy[2];
   heptad::options wishes;
   for (int r = 0; r <= repetitions; ++r)
     for (int s : {0, 1}) {
@@ -66,14 +66,20 @@ json blocking(heptad::context& workers, std::int64_t n, int repetitions) {
       if (r == 0) continue;  // warms up
       seconds[s].push_back(report.seconds);
       idle[s].push_back(report.idle_fraction);
+      scan[s].push_back(report.precaution_seconds);
+      busy[s].push_back(std::accumulate(report.busy_seconds.begin(), report.busy_seconds.end(), 0.0) / 2);
       result[s == 0 ? "tbb_tasks" : "starpu_tasks"] = report.tasks;
     }
   double const cpu = cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   result["tbb_seconds"] = seconds[0];
   result["starpu_seconds"] = seconds[1];
-  result["tbb_idle"] = median(idle[0]);
-  result["starpu_idle"] = median(idle[1]);
+  for (int s : {0, 1}) {
+    std::string const who = s == 0 ? "tbb" : "starpu";
+    result[who + "_idle"] = median(idle[s]);
+    result[who + "_seconds_of_scan"] = median(scan[s]);
+    result[who + "_seconds_in_tasks_of_a_worker"] = median(busy[s]);
+  }
   result["starpu_over_tbb"] = median(seconds[1]) / median(seconds[0]);
   result["cpu_seconds_in_half_a_second_after"] = cpu_seconds() - cpu;
   return result;
@@ -118,10 +124,11 @@ json small_tasks(int repetitions) {
   p.workers = 2;
   p.slots = 7;
   p.independent = true;
+  p.strips = 4;
   p.kernel = "auto";
   for (int level = 0; level < 4; ++level)
     p.levels.push_back({"winograd", heptad::level_kind::task, heptad::find_algorithm("winograd")});
-  heptad::graph const g = heptad::build_gemm_graph(p, heptad::default_profile(), heptad::tiling::cells);
+  heptad::graph const g = heptad::build_gemm_graph(p, heptad::default_profile());
   heptad::dependencies const order = heptad::derive_dependencies(g, false);
   auto a = matrix(n, 1), b = matrix(n, 2), c = matrix(n, 3);
   std::vector<double> workspace(static_cast<std::size_t>(g.workspace_elements));

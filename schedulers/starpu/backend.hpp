@@ -9,15 +9,16 @@
 
 namespace heptad {
 
-/// A graph in cells (see tiling) with all that its tasks need. Everything outlives the run.
+/// A graph with all that its tasks need. Everything outlives the run.
 struct bound_product {
   graph const* work = nullptr;
+  bool in_cells = false;  ///< the graph, see tiling: its blocks can be moved
   dependencies const* order = nullptr;
   executor const* body = nullptr;
   double alpha = 1, beta = 0;  ///< as `body` knows them
   location operands[3];        ///< A, B, C; data null: where a handle of the runtime says
   orientation orders[3] = {};
-  std::byte* workspace = nullptr;  ///< of the graph's buffers; null: the runtime allocates them
+  std::byte* workspace = nullptr;  ///< of the graph's buffers; null: none, or the runtime allocates them
   std::function<std::byte*(int lane)> scratch;
   bool ordered = false;  ///< accumulates run in program order
 };
@@ -26,6 +27,8 @@ struct starpu_backend {
   char const* version;  ///< of the Heptad that it was built with
   /// The CPU workers of StarPU, which is started with at most `wanted` of them when nobody has. Throws error.
   int (*workers)(int wanted);
+  /// Whether StarPU, once started, has other memory than main memory: then graphs had better be in cells.
+  bool (*moves_data)();
   /// Blocking. Lanes 0 … workers − 1 are used. Not from inside a StarPU task: throws error{invalid_argument}.
   run_result (*run)(bound_product const& product);
 };

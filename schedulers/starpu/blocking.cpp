@@ -86,9 +86,11 @@ bool can_move(bound_product const& x) {
          can_be_a_handle(x.operands[space_C], x.orders[space_C], g.m, g.n);
 }
 
+bool moves_data() { return starpu_is_initialized() != 0 && starpu_memory_nodes_get_count() > 1; }
+
 std::pmr::vector<task_record> run_and_wait(bound_product product) {
   run_options how;
-  how.in_cells = starpu_memory_nodes_get_count() > 1 && can_move(product);
+  how.in_cells = product.in_cells && moves_data() && can_move(product);
   if (how.in_cells) product.workspace = nullptr;
   starpu_data_handle_t const none[3] = {};
   graph_run one(product, none, how);
@@ -132,6 +134,6 @@ void shutdown() { process_runtime().stop(); }
 HEPTAD_API heptad::starpu_backend const* heptad_starpu_backend() noexcept {
   static constexpr heptad::starpu_backend backend{
       HEPTAD_VERSION, [](int wanted) { return heptad::starpu::process_runtime().workers(wanted); },
-      heptad::starpu::run};
+      heptad::starpu::moves_data, heptad::starpu::run};
   return &backend;
 }

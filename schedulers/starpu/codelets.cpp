@@ -21,16 +21,19 @@ location place_in_memory(slot const& s, void* buffers[], std::int64_t element_by
 
 void run_on_cpu(void* buffers[], void* cl_arg) {
   task_argument const& x = argument_of(cl_arg);
+  bound_product const& product = x.run->product();
+  std::byte* const scratch = product.scratch(x.run->lane());
+  if (x.slots.empty()) return x.run->timed(x, [&] { product.body->run(x.run->task_of(x), scratch); });
   std::array<location, most_places> places;
   for (std::size_t i = 0; i < x.slots.size(); ++i)
     places[i] = place_in_memory(x.slots[i], buffers, x.run->element_bytes());
-  bound_product const& product = x.run->product();
-  x.run->timed(x, [&] {
-    product.body->run_at(x.placed.local, {places.data(), x.slots.size()}, product.scratch(x.run->lane()));
-  });
+  x.run->timed(x, [&] { product.body->run_at(x.placed.local, {places.data(), x.slots.size()}, scratch); });
 }
 
-std::uint32_t footprint(starpu_task* t) { return argument_of(t->cl_arg).footprint; }
+std::uint32_t footprint(starpu_task* t) {
+  task_argument const& x = argument_of(t->cl_arg);
+  return footprint_of(x.run->task_of(x), *x.run->product().work);
+}
 
 #if defined(STARPU_USE_OPENCL) && !defined(STARPU_SIMGRID)
 constexpr auto product_opencl = product_on_opencl;
@@ -40,9 +43,8 @@ constexpr void (*product_opencl)(void*[], void*) = nullptr;
 
 #ifdef STARPU_SIMGRID
 double simulated_microseconds(starpu_task* t, unsigned, unsigned) {
-  graph_run const& run = *argument_of(t->cl_arg).run;
-  return 1e6 *
-         run.options().seconds(run.product().work->tasks[static_cast<std::size_t>(argument_of(t->cl_arg).number)]);
+  task_argument const& x = argument_of(t->cl_arg);
+  return 1e6 * x.run->options().seconds(x.run->task_of(x));
 }
 #endif
 
@@ -79,9 +81,10 @@ struct modelled_codelet {
 
 starpu_codelet& codelet_of(task const& t) {
   static modelled_codelet combine("heptad_combine", 0x5b9bd5), scale("heptad_scale", 0xa5a5a5),
-      product("heptad_product", 0x70ad47, product_opencl);
+      scan("heptad_scan", 0xffc000), product("heptad_product", 0x70ad47, product_opencl);
   if (std::holds_alternative<combine_step>(t.body)) return combine.codelet;
   if (std::holds_alternative<scale_step>(t.body)) return scale.codelet;
+  if (std::holds_alternative<scan_step>(t.body)) return scan.codelet;
   return product.codelet;
 }
 

@@ -26,12 +26,12 @@ class graph_run;
 struct task_argument {
   graph_run* run = nullptr;
   int number = 0;  // of the task in the graph
+  // Where nothing moves both are empty: the executor knows the places.
   placed_task placed;
   std::vector<slot> slots;  // one a place
-  std::uint32_t footprint = 0;
 };
 
-/// combine, scale or product, by the kind of the body.
+/// combine, scale, scan or product, by the kind of the body.
 starpu_codelet& codelet_of(task const& t);
 
 /// A codelet without a function: for the synchronisation that an access alone brings.

@@ -2,12 +2,11 @@
 #include "schedulers/starpu/graph_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <mutex>
-#include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "schedulers/starpu/cells_filter.hpp"
@@ -20,13 +19,27 @@ auto order_of(block const& b) { return std::tuple(b.space, b.col, b.row, b.cols,
 /// Tools may look at a name long after its task has ended.
 char const* lasting(std::string const& name) {
   static std::mutex mutex;
-  static std::set<std::string> names;
+  static std::unordered_set<std::string> names;
   std::lock_guard const lock(mutex);
   return names.insert(name).first->c_str();
 }
 
-/// Ranks by the longest chain of tasks that waits for each, 0 for the longest.
-std::vector<int> ranks(graph const& g, dependencies const& d) {
+struct known_priorities {
+  int first, least, most;
+
+  explicit known_priorities(run_options const& o) : first(o.priority) {
+    bool const current = o.sched_ctx == STARPU_NMAX_SCHED_CTXS;
+    least = current ? starpu_sched_get_min_priority() : starpu_sched_ctx_get_min_priority(o.sched_ctx);
+    most = current ? starpu_sched_get_max_priority() : starpu_sched_ctx_get_max_priority(o.sched_ctx);
+  }
+  /// 0: the most urgent task.
+  [[nodiscard]] int of_rank(std::int64_t rank) const {
+    return static_cast<int>(std::clamp<std::int64_t>(first - rank, least, std::max(least, most)));
+  }
+};
+
+/// By the longest chain of tasks that waits for each, in what the policy of the context knows.
+std::vector<int> priorities(graph const& g, dependencies const& d, run_options const& o) {
   std::vector<double> below(g.tasks.size());
   for (std::size_t t = g.tasks.size(); t-- > 0;) {  // program order is topological
     for (int const next : d.successors[t]) below[t] = std::max(below[t], below[static_cast<std::size_t>(next)]);
@@ -37,19 +50,11 @@ std::vector<int> ranks(graph const& g, dependencies const& d) {
   std::ranges::stable_sort(by_urgency, [&](int x, int y) {
     return below[static_cast<std::size_t>(x)] > below[static_cast<std::size_t>(y)];
   });
-  std::vector<int> rank(g.tasks.size());
+  known_priorities const known(o);
+  std::vector<int> priority(g.tasks.size());
   for (std::size_t i = 0; i < by_urgency.size(); ++i)
-    rank[static_cast<std::size_t>(by_urgency[i])] = static_cast<int>(i);
-  return rank;
-}
-
-/// The priority of rank r in what the policy of the context knows.
-int priority_of(int rank, run_options const& o) {
-  bool const current = o.sched_ctx == STARPU_NMAX_SCHED_CTXS;
-  int const least = current ? starpu_sched_get_min_priority() : starpu_sched_ctx_get_min_priority(o.sched_ctx);
-  int const most = current ? starpu_sched_get_max_priority() : starpu_sched_ctx_get_max_priority(o.sched_ctx);
-  std::int64_t const wanted = std::int64_t{o.priority} - rank;
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, least, std::max(least, most)));
+    priority[static_cast<std::size_t>(by_urgency[i])] = known.of_rank(static_cast<std::int64_t>(i));
+  return priority;
 }
 
 /// The lane of every worker, by its identifier: CPU workers, which need scratch, come first.
@@ -112,21 +117,21 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
       options_(options),
       element_bytes_(product.work->type == element_type::f64 ? 8 : 4),
       operands_{handles[0], handles[1], handles[2]},
-      priorities_(ranks(*product.work, *product.order)),
+      order_(all_moves() ? task_order{} : order_of_tasks(*product.order)),
+      priorities_(priorities(*product.work, *product.order, options)),
       lane_of_worker_(lanes()),
       records_(product.work->tasks.size()),
       start_(std::chrono::steady_clock::now()) {
   graph const& g = *product.work;
-  std::vector<placed_task> placed;
-  placed.reserve(g.tasks.size());
-  for (task const& t : g.tasks) placed.push_back(place_task(t, g, product.beta == 0));
-  find_cells(placed);
   arguments_.resize(g.tasks.size());
   for (std::size_t t = 0; t < g.tasks.size(); ++t) {
-    if (placed[t].touched.size() > most_places)
+    arguments_[t] = {this, static_cast<int>(t), {}, {}};
+    if (nothing_moves()) continue;
+    arguments_[t].placed = place_task(g.tasks[t], g, product.beta == 0);
+    if (arguments_[t].placed.touched.size() > most_places)
       throw error(status::internal_error, "task " + g.tasks[t].name + " touches too many blocks; C is untouched");
-    arguments_[t] = {this, static_cast<int>(t), std::move(placed[t]), {}, footprint_of(g.tasks[t], g)};
   }
+  find_cells();
 }
 
 graph_run::~graph_run() {
@@ -137,6 +142,9 @@ graph_run::~graph_run() {
     if (submitted_) starpu_data_unregister(c.handle);
     else starpu_data_unregister_no_coherency(c.handle);
   }
+  if (submitted_) return;
+  for (starpu_data_handle_t const lock : locks_)
+    if (lock != nullptr) starpu_data_unregister_no_coherency(lock);
 }
 
 double graph_run::elapsed() const {
@@ -145,51 +153,62 @@ double graph_run::elapsed() const {
 
 int graph_run::lane() const { return lane_of_worker_[static_cast<std::size_t>(starpu_worker_get_id())]; }
 
-/// Every block that some task touches and that is not found in a handle of the whole, once. In a graph in cells those
-/// that are written are apart.
-void graph_run::find_cells(std::vector<placed_task> const& tasks) {
-  for (placed_task const& t : tasks)
-    for (touched_block const& x : t.touched)
-      if (needs_cell(x)) cells_.push_back({x.where});
+/// Whether StarPU hands the blocks of a space to tasks, wherever they are. Otherwise they stay at their addresses.
+bool graph_run::moves(int space) const {
+  return space >= first_buffer ? product_.workspace == nullptr : options_.in_cells || operands_[space] != nullptr;
+}
+
+bool graph_run::all_moves() const {
+  return (product_.work->buffers.empty() || moves(first_buffer)) && moves(space_A) && moves(space_B) && moves(space_C);
+}
+
+bool graph_run::nothing_moves() const {
+  return (product_.work->buffers.empty() || !moves(first_buffer)) && !moves(space_A) && !moves(space_B) &&
+         !moves(space_C);
+}
+
+/// Every block that moves and is not found in a handle of the whole, once. In a graph in cells those that are written
+/// are apart.
+void graph_run::find_cells() {
+  for (task_argument const& x : arguments_)
+    for (touched_block const& t : x.placed.touched)
+      if (moves(t.where.space) && (t.where.space >= space_C || options_.in_cells)) cells_.push_back({t.where});
   std::ranges::sort(cells_, {}, [](cell const& c) { return order_of(c.where); });
   auto const repeated = std::ranges::unique(cells_, {}, &cell::where);
   cells_.erase(repeated.begin(), repeated.end());
 }
 
-/// Whether StarPU hands the block to its tasks, wherever its data is. Otherwise it has an address in main memory.
-bool graph_run::moves(block const& b) const {
-  return b.space >= first_buffer ? product_.workspace == nullptr : options_.in_cells || operands_[b.space] != nullptr;
+graph_run::cell const& graph_run::cell_of(block const& b) const {
+  return *std::ranges::lower_bound(cells_, order_of(b), {}, [](cell const& c) { return order_of(c.where); });
 }
 
-/// A block that does not move needs a handle only where accumulates exclude each other: the order of its tasks is
-/// declared.
-bool graph_run::needs_cell(touched_block const& x) const {
-  if (x.where.space < space_C && operands_[x.where.space] != nullptr) return false;
-  return moves(x.where) || (x.accumulates && !product_.ordered);
+/// The lock that a task must hold. The handle of a block that moves is lock enough.
+int graph_run::lock_of(task_argument const& x) const {
+  if (order_.lock.empty()) return task_order::no_lock;
+  auto const in_its_handle = [this](touched_block const& t) { return !t.accumulates || moves(t.where.space); };
+  bool const needless = !x.placed.touched.empty() && std::ranges::all_of(x.placed.touched, in_its_handle);
+  return needless ? task_order::no_lock : order_.lock[static_cast<std::size_t>(x.number)];
 }
 
-graph_run::cell const* graph_run::cell_of(block const& b) const {
-  auto const found = std::ranges::lower_bound(cells_, order_of(b), {}, [](cell const& c) { return order_of(c.where); });
-  return found != cells_.end() && found->where == b ? &*found : nullptr;
+/// A lock is a handle without data, which commuting tasks have in turn.
+void graph_run::register_locks() {
+  locks_.resize(static_cast<std::size_t>(product_.order->locks));
+  for (task_argument const& x : arguments_)
+    if (int const lock = lock_of(x); lock != task_order::no_lock)
+      if (starpu_data_handle_t& handle = locks_[static_cast<std::size_t>(lock)]; handle == nullptr)
+        starpu_void_data_register(&handle);
 }
 
-/// StarPU finds the order of tasks in their handles; where not all blocks have one, it is told.
 void graph_run::declare_order() {
-  graph const& g = *product_.work;
-  bool const buffers_move = g.buffers.empty() || product_.workspace == nullptr;
-  bool const operands_move =
-      std::ranges::all_of(std::array{space_A, space_B, space_C}, [this](int space) { return moves({space}); });
-  if (buffers_move && operands_move) return;
-  std::vector<std::vector<starpu_task*>> before(tasks_.size());
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    for (int const next : product_.order->successors[t])
-      before[static_cast<std::size_t>(next)].push_back(tasks_[t].get());
-  for (std::size_t t = 0; t < tasks_.size(); ++t)
-    if (!before[t].empty())
-      starpu_task_declare_deps_array(tasks_[t].get(), static_cast<unsigned>(before[t].size()), before[t].data());
+  std::vector<starpu_task*> before;
+  for (std::size_t t = 0; t < order_.predecessors.size(); ++t) {
+    before.clear();
+    for (int const p : order_.predecessors[t]) before.push_back(tasks_[static_cast<std::size_t>(p)].get());
+    if (!before.empty())
+      starpu_task_declare_deps_array(tasks_[t].get(), static_cast<unsigned>(before.size()), before.data());
+  }
 }
 
-/// With an address, a handle stands for the order of the tasks alone, and holds no data.
 void graph_run::register_cells() {
   for (cell& c : cells_) {
     bool const buffer = c.where.space >= first_buffer;
@@ -197,11 +216,9 @@ void graph_run::register_cells() {
     c.owned = true;
     orientation const order = order_in(c.where.space);
     bool const by_columns = order == orientation::column_major;
-    if (!buffer && options_.in_cells) {
+    if (!buffer) {
       location const p = fixed_place(c.where);
       c.handle = register_block(c.where, order, STARPU_MAIN_RAM, p.data, by_columns ? p.cs : p.rs, element_bytes_);
-    } else if (!buffer || product_.workspace != nullptr) {
-      starpu_void_data_register(&c.handle);
     } else {
       std::int64_t const ld = padded_leading_dimension(by_columns ? c.where.rows : c.where.cols, element_bytes_);
       c.handle = register_block(c.where, order, -1, nullptr, ld, element_bytes_);
@@ -236,7 +253,7 @@ graph_run::new_task graph_run::access_to_C() const {
   new_task t(starpu_task_create());
   t->cl = &(product_.beta == 0 ? allocating_codelet() : empty_codelet());
   t->sched_ctx = options_.sched_ctx;
-  t->priority = priority_of(0, options_);
+  t->priority = known_priorities(options_).of_rank(0);
   set_handles(*t, {{operands_[space_C], product_.beta == 0 ? STARPU_W : STARPU_RW}});
   return t;
 }
@@ -275,18 +292,16 @@ slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>&
   int const mode = mode_of(x, commutes);
   if (b.space < space_C && operands_[b.space] != nullptr)
     return {use_of(uses, operands_[b.space], mode), {}, order_in(b.space), b.row, b.col};
-  cell const* const with_handle = needs_cell(x) ? cell_of(b) : nullptr;
-  int const index = with_handle != nullptr ? use_of(uses, with_handle->handle, mode) : -1;
-  if (moves(b)) return {index, {}, order_in(b.space), 0, 0};
+  if (moves(b.space)) return {use_of(uses, cell_of(b).handle, mode), {}, order_in(b.space), 0, 0};
   slot s;
   s.fixed = fixed_place(b);
   return s;
 }
 
 graph_run::new_task graph_run::make_task(task_argument& x) const {
-  task const& of_graph = product_.work->tasks[static_cast<std::size_t>(x.number)];
+  task const& of_graph = task_of(x);
   std::vector<use> uses;
-  bool in_memory = false;
+  bool in_memory = x.placed.touched.empty();
   // Who holds several blocks while it waits for another one keeps them from everybody: such updates are in order.
   bool const commutes =
       !product_.ordered && std::ranges::count(x.placed.touched, true, &touched_block::accumulates) == 1;
@@ -294,6 +309,8 @@ graph_run::new_task graph_run::make_task(task_argument& x) const {
     x.slots.push_back(slot_of(t, commutes, uses));
     in_memory = in_memory || x.slots.back().buffer < 0;
   }
+  if (int const lock = lock_of(x); lock != task_order::no_lock)
+    uses.push_back({locks_[static_cast<std::size_t>(lock)], STARPU_RW | STARPU_COMMUTE});
   new_task t(starpu_task_create());
   t->cl = &codelet_of(of_graph);
   t->cl_arg = &x;
@@ -301,7 +318,7 @@ graph_run::new_task graph_run::make_task(task_argument& x) const {
   t->callback_func = on_task_end;
   t->callback_arg = const_cast<graph_run*>(this);
   t->sched_ctx = options_.sched_ctx;
-  t->priority = priority_of(priorities_[static_cast<std::size_t>(x.number)], options_);
+  t->priority = priorities_[static_cast<std::size_t>(x.number)];
   t->flops = of_graph.cost.flops;
   if (in_memory) t->where = STARPU_CPU;
   if (int const worker = options_.worker ? options_.worker(of_graph) : -1; worker >= 0) {
@@ -314,6 +331,7 @@ graph_run::new_task graph_run::make_task(task_argument& x) const {
 
 void graph_run::prepare() {
   register_cells();
+  register_locks();
   plan_parts_of_C();
   tasks_.reserve(arguments_.size());
   for (task_argument& x : arguments_) tasks_.push_back(make_task(x));
@@ -325,11 +343,12 @@ void graph_run::submit(std::function<void()> finished) {
   running_ = arguments_.size() + 1;  // this submission is the last one
   submitted_ = true;
   if (access_ != nullptr) {
-    submit(std::move(access_));
+    submit(access_);
     starpu_data_partition_submit(operands_[space_C], static_cast<unsigned>(children_.size()), children_.data());
   }
+  // After a refusal nothing more may be submitted: it might wait for what never comes.
   for (new_task& t : tasks_)
-    if (!submit(std::move(t))) task_ended();
+    if (refused_ != 0 || !submit(t)) task_ended();
   unpartition_C();
   bring_home();
   for (cell& c : cells_)
@@ -337,13 +356,15 @@ void graph_run::submit(std::function<void()> finished) {
       starpu_data_unregister_submit(c.handle);
       c.owned = false;
     }
+  for (starpu_data_handle_t const lock : locks_)
+    if (lock != nullptr) starpu_data_unregister_submit(lock);
   int const refused = refused_;
   task_ended();  // may delete this
   if (refused != 0)
     throw error(status::internal_error, "StarPU refused a task (" + std::to_string(refused) + "); C is partly updated");
 }
 
-bool graph_run::submit(new_task t) {
+bool graph_run::submit(new_task& t) {
   int const answer = starpu_task_submit(t.get());
   if (answer == 0) {
     (void)t.release();  // StarPU destroys it

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One graph on its way through StarPU: every block that tasks touch gets a handle, every task becomes one of StarPU's,
-// and the dependencies are those that StarPU finds in the accesses. The operands may be handles of the caller; then
-// only C is partitioned: A and B are read through the handles as they are, by any number of products at once.
+// One graph on its way through StarPU: every task becomes one of StarPU's. Every block that may move between memories
+// gets a handle, and StarPU finds the order in the accesses; of blocks that stay at their addresses the order is
+// declared. The operands may be handles of the caller; then only C is partitioned: A and B are read through the handles
+// as they are, by any number of products at once.
 #pragma once
 
 #include <starpu.h>
@@ -15,6 +16,7 @@
 
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/starpu/codelets.hpp"
+#include "schedulers/starpu/task_order.hpp"
 
 namespace heptad::starpu {
 
@@ -64,6 +66,9 @@ public:
   [[nodiscard]] std::int64_t element_bytes() const noexcept { return element_bytes_; }
   [[nodiscard]] bound_product const& product() const noexcept { return product_; }
   [[nodiscard]] run_options const& options() const noexcept { return options_; }
+  [[nodiscard]] task const& task_of(task_argument const& x) const {
+    return product_.work->tasks[static_cast<std::size_t>(x.number)];
+  }
 
   /// After the end: one record a task.
   [[nodiscard]] std::pmr::vector<task_record> take_records() { return std::move(records_); }
@@ -76,14 +81,17 @@ private:
     bool owned = false;  // registered here, and not yet unregistered
   };
 
-  void find_cells(std::vector<placed_task> const& tasks);
+  void find_cells();
   void register_cells();
+  void register_locks();
   void plan_parts_of_C();
   void unpartition_C();
   void bring_home();
-  [[nodiscard]] bool moves(block const& b) const;
-  [[nodiscard]] bool needs_cell(touched_block const& x) const;
-  [[nodiscard]] cell const* cell_of(block const& b) const;
+  [[nodiscard]] bool moves(int space) const;
+  [[nodiscard]] bool all_moves() const;
+  [[nodiscard]] bool nothing_moves() const;
+  [[nodiscard]] cell const& cell_of(block const& b) const;
+  [[nodiscard]] int lock_of(task_argument const& x) const;
   void declare_order();
   /// The slot of a block, with its handle among the task's.
   slot slot_of(touched_block const& x, bool commutes, std::vector<use>& uses) const;
@@ -95,7 +103,7 @@ private:
   using new_task = std::unique_ptr<starpu_task, unsubmitted>;
   [[nodiscard]] new_task make_task(task_argument& x) const;
   [[nodiscard]] new_task access_to_C() const;
-  bool submit(new_task t);
+  bool submit(new_task& t);
   void task_ended();
   static void on_task_end(void* run);
 
@@ -103,12 +111,14 @@ private:
   run_options const options_;
   std::int64_t const element_bytes_;
   starpu_data_handle_t const operands_[3];
+  task_order const order_;                      // to be declared; empty where everything moves
+  std::vector<starpu_data_handle_t> locks_;     // null: nobody needs it
   std::vector<cell> cells_;                     // sorted by place
   std::vector<starpu_data_handle_t> children_;  // of C; empty: it is not partitioned
   std::vector<task_argument> arguments_;
-  std::vector<new_task> tasks_;  // until they are submitted
+  std::vector<new_task> tasks_;  // until they are submitted; others may be declared to wait for them
   new_task access_;              // to the whole of C, before its parts are used
-  std::vector<int> priorities_;
+  std::vector<int> priorities_;  // of every task, in what the policy knows
   std::vector<int> lane_of_worker_;
   std::pmr::vector<task_record> records_;
   std::atomic<std::size_t> running_{0};

@@ -76,6 +76,8 @@ std::uint32_t footprint_of(task const& t, graph const& g) {
     hash.add(product->a);
     hash.add(product->c);
     hash.add(static_cast<std::int64_t>(g.sequences[static_cast<std::size_t>(product->sequence)].steps.size()));
+  } else if (auto const* const look = std::get_if<scan_step>(&t.body)) {
+    hash.add(look->where);
   } else {
     hash.add(std::get<scale_step>(t.body).where);
   }

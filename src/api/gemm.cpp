@@ -113,9 +113,10 @@ location place_of(matrix_view<T> const& X) {
 }
 
 template <typename T>
-run_result run_starpu(prepared_plan const& p, executor const& work, operands<T> const& x, workspace const& memory) {
+bound_product bind(prepared_plan const& p, executor const& work, operands<T> const& x, workspace const& memory) {
   bound_product product;
   product.work = &p.work;
+  product.in_cells = p.cut == tiling::cells;
   product.order = &p.order;
   product.body = &work;
   product.operands[space_A] = place_of(x.A), product.orders[space_A] = orientation_of(x.A);
@@ -126,14 +127,25 @@ run_result run_starpu(prepared_plan const& p, executor const& work, operands<T> 
   product.ordered = p.how.deterministic;
   product.alpha = x.alpha;
   product.beta = x.beta;
-  return find_starpu_backend().run(product);
+  return product;
+}
+
+/// The look at A and B on StarPU's workers, where A and B are.
+bound_product bind_scan(prepared_plan const& p, executor const& work, workspace const& memory) {
+  bound_product product;
+  product.work = &p.scan.work;
+  product.order = &p.scan_order;
+  product.body = &work;
+  product.scratch = [&memory](int lane) { return memory.scratch(lane); };
+  return product;
 }
 
 /// Who runs graphs: a scheduler with its workers.
 struct crew {
   worker_group const& group;
   scheduler_kind scheduler = scheduler_kind::tbb;
-  int lanes = 0;  // see lease_wishes
+  scheduler_kind graphs = scheduler_kind::tbb;  // whose graphs it runs: on main memory alone StarPU those of oneTBB
+  int lanes = 0;                                // see lease_wishes
 
   [[nodiscard]] bool alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
 
@@ -148,15 +160,15 @@ struct crew {
   [[nodiscard]] run_result multiply(prepared_plan const& p, executor const& work, operands<T> const& x,
                                     workspace const& memory, std::pmr::memory_resource* notes) const {
     if (alone()) return run_sequential(p.work, work, memory.scratch(0), notes);
-    if (scheduler == scheduler_kind::starpu) return run_starpu<T>(p, work, x, memory);
+    if (scheduler == scheduler_kind::starpu) return find_starpu_backend().run(bind<T>(p, work, x, memory));
     return run_on_arena(p.work, p.order, work, p.how.workers, memory, notes);
   }
 
-  /// Beside StarPU's workers, which sleep between products, on the calling thread: an arena would be a second pool.
   void scan(prepared_plan const& p, executor const& work, workspace const& memory,
             std::pmr::memory_resource* notes) const {
-    if (alone() || scheduler == scheduler_kind::starpu)
-      static_cast<void>(run_sequential(p.scan.work, work, memory.scratch(0), notes));
+    if (alone()) static_cast<void>(run_sequential(p.scan.work, work, memory.scratch(0), notes));
+    else if (scheduler == scheduler_kind::starpu)
+      static_cast<void>(find_starpu_backend().run(bind_scan(p, work, memory)));
     else static_cast<void>(run_on_arena(p.scan.work, p.scan_order, work, p.how.workers, memory, notes));
   }
 };
@@ -250,7 +262,7 @@ void run_with_precautions(context::impl& state, crew const& workers, operands<T>
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
   if (!found.objection.empty()) {
     memory = {};  // its memory may be what the classical plan needs
-    memory = get_classical_workspace(state, r.plan, workers.scheduler, {.lanes = workers.lanes});
+    memory = get_classical_workspace(state, r.plan, workers.graphs, {.lanes = workers.lanes});
     announce(memory, workers, r);
     r.plan.reason = "classical: " + found.objection;
     r.precaution = found.objection;
@@ -273,7 +285,7 @@ report multiply_refined(context::impl& state, crew const& workers, operands<T> c
                         scaling_kind scaling) {
   machine_profile const& machine = state.machine();
   auto const trial = state.refined.next(key, machine, [&] { return alternatives(state, key, 2, 1); });
-  workspace memory = get_workspace(state, trial.how, key.workers, workers.scheduler, {.lanes = workers.lanes});
+  workspace memory = get_workspace(state, trial.how, key.workers, workers.graphs, {.lanes = workers.lanes});
   bool const complete = !memory.fell_back;
   auto const begin = steady::now();
   report r;
@@ -310,12 +322,19 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
   } else {
     auto const group = state.workers();
     int threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
-    if (wishes.scheduler == scheduler_kind::starpu && !without_workers())
+    scheduler_kind graphs = wishes.scheduler;
+    if (wishes.scheduler == scheduler_kind::starpu && !without_workers()) {
       threads = find_starpu_backend().workers(threads);
-    plan_key const key = key_of(type_of<T>, shape_of(x), threads, wishes);
-    crew const who{*group, wishes.scheduler, threads};
-    if (wishes.refine) r = multiply_refined(state, who, x, key, wishes.scaling);
-    else run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = threads}), r);
+      if (!find_starpu_backend().moves_data()) graphs = scheduler_kind::tbb;
+    }
+    plan_key key = key_of(type_of<T>, shape_of(x), threads, wishes);
+    crew const who{*group, wishes.scheduler, graphs, threads};
+    if (wishes.refine) {
+      r = multiply_refined(state, who, x, key, wishes.scaling);
+    } else {
+      key.wishes.scheduler = graphs;
+      run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = threads}), r);
+    }
   }
   if (check) r.check = check->judge(r.plan);
   finish(r, x, begin);
@@ -367,9 +386,10 @@ report gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, 
 template <typename T>
 plan make_plan(context& workers, problem const& shape, options const& wishes_given) try {
   context::impl& state = workers.state();
-  options const wishes = with_defaults(wishes_given, state.defaults);
+  options wishes = with_defaults(wishes_given, state.defaults);
   check_problem(shape, sizeof(T));
   check_options(wishes, type_of<T>);
+  if (wishes.scheduler == scheduler_kind::starpu) wishes.scheduler = scheduler_kind::tbb;  // the graphs are the same
   int const threads = wishes.scheduler == scheduler_kind::sequential ? 1 : workers.threads();
   plan p = prepare(state, key_of(type_of<T>, present(shape), threads, wishes))->how;
   measure_candidates(state, p, wishes.scheduler);

@@ -13,7 +13,7 @@
 
 #include "schedulers/executor.hpp"
 #include "src/api/call_memory.hpp"
-#include "tasks/graph.hpp"
+#include "tasks/gemm_graph.hpp"
 #include "tasks/scan_graph.hpp"
 
 namespace heptad {
@@ -70,6 +70,7 @@ private:
 struct prepared_plan {
   plan how;
   graph work;
+  tiling cut = tiling::strips;
   dependencies order;
   scan_graph scan;  // of the operands, to be run before; no tasks when there are no levels
   dependencies scan_order;

@@ -30,7 +30,7 @@ std::string best_kernels(element_type type) {
   return type == element_type::f64 ? cpu::best_kernel_set<double>().name : cpu::best_kernel_set<float>().name;
 }
 
-/// StarPU needs cells; the bits of a deterministic graph must not depend on who runs it.
+/// Blocks that StarPU moves need cells; the bits of a deterministic graph must not depend on who runs it.
 bool in_cells(plan const& how, scheduler_kind scheduler) {
   return how.deterministic || scheduler == scheduler_kind::starpu;
 }
@@ -43,7 +43,8 @@ std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& mach
   // The bits follow from the graph: a deterministic one is cut for the whole machine, whatever part of it works.
   plan cut = p->how;
   if (cut.deterministic) cut.workers = machine.cores;
-  p->work = build_gemm_graph(cut, machine, in_cells(cut, scheduler) ? tiling::cells : tiling::strips);
+  p->cut = in_cells(cut, scheduler) ? tiling::cells : tiling::strips;
+  p->work = build_gemm_graph(cut, machine, p->cut);
   bool const f64 = p->how.type == element_type::f64;
   p->shared_bytes =
       whole_pages(static_cast<std::size_t>(p->work.workspace_elements) * (f64 ? sizeof(double) : sizeof(float)));

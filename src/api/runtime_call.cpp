@@ -25,6 +25,7 @@ public:
     prepared_plan const& p = *memory_.prepared;
     bound_product x;
     x.work = &p.work;
+    x.in_cells = true;
     x.order = &p.order;
     x.body = body_.get();
     x.orders[space_A] = p.how.shape.a_row_major ? orientation::row_major : orientation::column_major;

@@ -100,24 +100,25 @@ struct product_case {
     });
   }
 #ifdef HEPTAD_TEST_STARPU
-  /// The same product in cells: on StarPU, or one task after the other.
-  std::vector<T> in_cells(bool on_starpu, bool ordered) {
-    graph const cells = build_gemm_graph(how, default_profile(), tiling::cells);
-    dependencies const order = derive_dependencies(cells, ordered);
+  /// The same product on StarPU, or in cells one task after the other.
+  std::vector<T> cut(tiling into, bool on_starpu, bool ordered) {
+    graph const tasks = build_gemm_graph(how, default_profile(), into);
+    dependencies const order = derive_dependencies(tasks, ordered);
     test_matrix<T> out = C;
     out.view.data = out.storage.data();
-    aligned_memory workspace(static_cast<std::size_t>(cells.workspace_elements) * sizeof(T));
+    aligned_memory workspace(static_cast<std::size_t>(tasks.workspace_elements) * sizeof(T));
     auto const body =
-        make_executor<T>(cells, how, {alpha, A.view, B.view, beta, out.view}, reinterpret_cast<T*>(workspace.data));
+        make_executor<T>(tasks, how, {alpha, A.view, B.view, beta, out.view}, reinterpret_cast<T*>(workspace.data));
     std::map<int, aligned_memory> scratch;
     for (int lane = 0; lane < heptad_starpu_backend()->workers(3); ++lane)
       scratch.try_emplace(lane, body->scratch_bytes());
     if (!on_starpu) {
-      run_sequential(cells, *body, scratch.at(0).data);
+      run_sequential(tasks, *body, scratch.at(0).data);
       return out.storage;
     }
     bound_product x;
-    x.work = &cells;
+    x.work = &tasks;
+    x.in_cells = into == tiling::cells;
     x.order = &order;
     x.body = body.get();
     auto const bind = [&x](int space, auto& matrix) {
@@ -133,7 +134,7 @@ struct product_case {
     x.alpha = alpha;
     x.beta = beta;
     run_result const ran = heptad_starpu_backend()->run(x);
-    CHECK(ran.records.size() == cells.tasks.size());
+    CHECK(ran.records.size() == tasks.tasks.size());
     return out.storage;
   }
 #endif
@@ -172,8 +173,8 @@ void check_integers(plan const& p) {
   CHECK(x.parallel(4, false) == expected);
   CHECK(x.parallel(4, true) == expected);
 #ifdef HEPTAD_TEST_STARPU
-  CHECK(x.in_cells(true, false) == expected);
-  CHECK(x.in_cells(true, true) == expected);
+  for (tiling const into : {tiling::strips, tiling::cells})
+    for (bool const ordered : {false, true}) CHECK(x.cut(into, true, ordered) == expected);
 #endif
 }
 
@@ -186,7 +187,8 @@ void check_same_bits(plan const& p) {
     CHECK(same_bits(x.parallel(workers, true), expected));
   }
 #ifdef HEPTAD_TEST_STARPU
-  CHECK(same_bits(x.in_cells(true, true), x.in_cells(false, true)));
+  CHECK(same_bits(x.cut(tiling::strips, true, true), expected));
+  CHECK(same_bits(x.cut(tiling::cells, true, true), x.cut(tiling::cells, false, true)));
 #endif
 }
 
