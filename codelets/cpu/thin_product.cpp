@@ -11,9 +11,14 @@ namespace {
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
 constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
+constexpr std::int64_t aligned_column_tiles =
+    8;  // where few loads of A cross lines, and its columns share no cache sets
+constexpr std::int64_t alignment = 32, same_sets = 2048;  // bytes
 
 // What is read again for every tile should stay in the second-level cache.
 constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
+// More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
+constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
 // A row-major B in place is walked along its rows, so many at once that the hardware follows them (measured: with more
 // the product takes up to twice as long, and with fewer it waits for C).
 constexpr std::int64_t rows_at_once = 48;
@@ -22,38 +27,59 @@ constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to 
 template <typename T>
 constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one k-step past a panel
 
-// k-steps in a block; a long A is thus read in few streams.
+/// What is computed at once: k-steps, and rows of an A in place.
+struct block {
+  std::int64_t depth, rows;
+};
+
 template <typename T>
-std::int64_t block_depth(product_call<T> const& call, thin_sides thin) {
-  bool const along_rows = thin.b && call.b_rs != 1 && call.n * static_cast<std::int64_t>(sizeof(T)) >= long_row;
-  if (along_rows) return std::min(call.k, rows_at_once);
-  std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * static_cast<std::int64_t>(sizeof(T));
-  return std::min(call.k, std::clamp<std::int64_t>((near_bytes / step_bytes + 8) / 16 * 16, 16, most_depth));
+block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {std::min(call.k, rows_at_once), call.m};
+  if (thin.a && !thin.b && call.n > streamed_tiles * b.nr) {
+    std::int64_t const depth = std::min(call.k, a_block_depth);
+    return {depth, std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr};
+  }
+  std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * element;
+  // A long A is thus read in few streams.
+  return {std::min(call.k, std::clamp<std::int64_t>((near_bytes / step_bytes + 8) / 16 * 16, 16, most_depth)), call.m};
 }
 
-// The operands that a shape lets be read in place.
+// The operands that a shape lets be read in place. aligned: the columns of A.
 template <typename T>
-thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n) {
+thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, bool aligned) {
   if (kernels.unpacked_rows == 0) return {};
   blocking const b = kernels.blocks();
   bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr;
   bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
-  return {.a = small || n <= (short_a ? more_column_tiles : few_column_tiles) * b.nr,
-          .b = small || m <= few_row_tiles * b.mr};
+  std::int64_t const column_tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
+  return {.a = small || n <= column_tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
+}
+
+// The block of an A in place, of so many rows, after the one at (ic, pc).
+template <typename T>
+void stream_next(source_stream& stream, product_call<T> const& call, std::int64_t rows, block size, std::int64_t pc,
+                 std::int64_t ic) {
+  if ((ic += size.rows) >= rows) ic = 0, pc += size.depth;
+  if (pc < call.k)
+    stream_part<T>(stream, call.a, call.a_rs, call.a_cs, ic, pc, std::min(size.rows, rows - ic),
+                   std::min(size.depth, call.k - pc));
 }
 
 }  // namespace
 
 template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
-  auto const [a, b] = thin_shape(kernels, call.m, call.n);
+  std::int64_t const apart = call.a_cs * static_cast<std::int64_t>(sizeof(T));
+  bool const aligned = apart % alignment == 0 && apart % same_sets != 0;
+  auto const [a, b] = thin_shape(kernels, call.m, call.n, aligned);
   bool const b_here = call.b_rs == 1 || call.m <= few_row_tiles * kernels.blocks().mr;
   return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && b_here && call.b.size() == 1};
 }
 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  thin_sides const thin = thin_shape(kernels, m, n);
+  thin_sides const thin = thin_shape(kernels, m, n, true);
   if (!thin.a && !thin.b) return 0;
   blocking const b = kernels.blocks();
   std::int64_t const rows = thin.b ? round_up(m, b.mr) : b.mr;  // beside an A in place, what is no whole vector
@@ -64,7 +90,7 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
 template <typename T>
 void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin, std::byte* scratch) {
   blocking const blocks = kernels.blocks();
-  std::int64_t const kc = block_depth(call, thin);
+  auto const [kc, mc] = block_of(blocks, call, thin);
   std::int64_t const whole_rows = thin.a ? call.m - call.m % kernels.unpacked_rows : 0;  // the others are packed
   std::int64_t const packed_rows = call.m - whole_rows;
   T* const packed_a = reinterpret_cast<T*>(scratch);
@@ -114,7 +140,13 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.a_step = call.a_cs;
       kernels.macro(tiles);
     };
-    run(0, whole_rows, call.a[0].data + pc * call.a_cs, true);
+    for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
+      source_stream stream;
+      if (mc < whole_rows) stream_next<T>(stream, call, whole_rows, {kc, mc}, pc, ic);
+      tiles.prefetch = stream.lines() > 0 ? &stream : nullptr;
+      run(ic, std::min(mc, whole_rows - ic), call.a[0].data + ic + pc * call.a_cs, true);
+    }
+    tiles.prefetch = nullptr;
     run(whole_rows, packed_rows, packed_a, false);
   }
 }
