@@ -2,6 +2,7 @@
 // From the words of the BLAS to views: the cheap test first, then the rules of the reference, then whether it pays.
 #include "blas/calls.hpp"
 
+#include "blas/rank_k.hpp"
 #include "blas/recursive.hpp"
 
 namespace heptad::blas {
@@ -85,9 +86,9 @@ bool syrk(char uplo, char trans, size n, size k, T alpha, T const* a, size lda, 
   return p.carry<T>(routine_id::syrk, {0, n, k}, [&] {
     auto const A = operand(a, lda, t, n, k);
     auto const C = column_major(c, n, n, ldc);
-    recursive<T> by_halves(p);
-    if (!by_halves.syrk_pays(A, C, upper)) return false;
-    by_halves.syrk(alpha, A, beta, C, upper);
+    rank_k<T> update(p, A, C, upper);
+    if (!update.pays(place::alone)) return false;
+    update.run(alpha, beta);
     return true;
   });
 }
@@ -104,9 +105,9 @@ bool syr2k(char uplo, char trans, size n, size k, T alpha, T const* a, size lda,
   return p.carry<T>(routine_id::syr2k, {0, n, k}, [&] {
     auto const A = operand(a, lda, t, n, k), B = operand(b, ldb, t, n, k);
     auto const C = column_major(c, n, n, ldc);
-    recursive<T> by_halves(p);
-    if (!by_halves.syrk_pays(A, C, upper)) return false;
-    by_halves.syr2k(alpha, A, B, beta, C, upper);
+    rank_k<T> update(p, A, B, C, upper);
+    if (!update.pays(place::alone)) return false;
+    update.run(alpha, beta);
     return true;
   });
 }

@@ -2,6 +2,7 @@
 // P A = L U and A = L Lᵀ in place.
 #include "blas/factor.hpp"
 
+#include "blas/rank_k.hpp"
 #include "blas/recursive.hpp"
 
 namespace heptad::blas {
@@ -45,14 +46,12 @@ public:
     if (A.cols > 0 && to > from) lapack_.laswp(A.cols, A.data, A.col_stride, from + 1, to, pivots, 1);
   }
 
-  bool cholesky_pays(matrix_view<T> const& A) {
-    auto const [first, second] = halves(A.rows, false);
-    return level3_.syrk_pays(block(A, second, first), block(A, second, second), false);
-  }
+  bool cholesky_pays(matrix_view<T> const& A) { return trailing_update(A).pays(place::between); }
 
   /// The lower triangle of a view. The first leading minor that is not positive, from 1; 0 when all are.
   std::int32_t cholesky(matrix_view<T> const& A) {
-    if (!cholesky_pays(A)) {
+    rank_k<T> update = trailing_update(A);
+    if (!update.pays(place::between)) {
       auto const [transposed, ld] = storage_of(A);
       std::int32_t info = 0;
       lapack_.potrf(triangle_flag(transposed), A.rows, A.data, ld, &info);
@@ -63,7 +62,7 @@ public:
     matrix_view<T> const beside = block(A, second, first);
     // L₂₁ L₁₁ᵀ = A₂₁
     level3_.trsm(T(1), {block(A, first, first), false}, beside.transposed());
-    level3_.syrk(T(-1), beside, T(1), block(A, second, second), false);
+    update.run(T(-1), T(1));
     std::int32_t const info = cholesky(block(A, second, second));
     return info == 0 ? 0 : info + static_cast<std::int32_t>(first.count);
   }
@@ -75,6 +74,12 @@ private:
   static lu_ranges cut_lu(matrix_view<T> const& A) {
     size const half = cut(std::min(A.rows, A.cols));
     return {{0, half}, {half, A.cols - half}, {half, A.rows - half}};
+  }
+
+  /// A₂₂ := A₂₂ - L₂₁ L₂₁ᵀ
+  rank_k<T> trailing_update(matrix_view<T> const& A) {
+    auto const [first, second] = halves(A.rows, false);
+    return {process_, block(A, second, first), block(A, second, second), false};
   }
 
   process& process_;

@@ -18,14 +18,15 @@
 
 #include <heptad/heptad.h>
 
+#include "blas/blocks.hpp"
+
 namespace heptad::blas {
 
 struct process::memo {
   std::mutex mutex;
   int threads = -1;     // that the default context was last given by us
   bool broken = false;  // the library cannot work here, and said why
-  // Seconds that a plan promises to save; negative when it must not be run.
-  std::map<std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, int>, double> savings;
+  std::map<std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, int>, promise> promises;
 };
 
 namespace {
@@ -122,7 +123,7 @@ void process::follow_threads() {
   if (wanted == memo_->threads) return;
   if (heptad_set_num_threads(wanted) != HEPTAD_SUCCESS) return;  // it comes back when the plan is made
   memo_->threads = wanted;
-  memo_->savings.clear();
+  memo_->promises.clear();
 }
 
 template <typename T>
@@ -130,35 +131,40 @@ bool process::pays(problem const& shape, place where) {
   if (shape.m < 2 || shape.n < 2 || shape.k < 2) return false;
   double const work = static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
   if (work < least_work_) return false;
-  double const least = how.forced_levels ? 0 : where == place::between ? least_saving_between : least_saving_alone;
-  return saving<T>(shape) >= least;
+  auto const promised = promise_of<T>(shape);
+  return promised && pays(*promised, where);
+}
+
+bool process::pays(promise const& all, place where) const noexcept {
+  if (how.forced_levels) return true;
+  if (all.classical_seconds < least_gain * all.seconds) return false;
+  // Without other threads there is nobody to wake and nobody to share a core with.
+  double const least = where == place::between ? least_saving_between : least_saving_alone;
+  return all.workers == 1 || all.classical_seconds - all.seconds >= least;
 }
 
 template <typename T>
-double process::saving(problem const& shape) {
+std::optional<promise> process::promise_of(problem const& shape) {
   int const layout = shape.a_row_major + 2 * shape.b_row_major + 4 * shape.c_row_major + 8 * shape.beta_zero;
   std::tuple const key(sizeof(T) == sizeof(float), shape.m, shape.n, shape.k, layout);
   std::lock_guard const lock(memo_->mutex);
-  if (memo_->broken) return -1;
+  if (memo_->broken) return std::nullopt;
   follow_threads();
-  if (auto const known = memo_->savings.find(key); known != memo_->savings.end()) return known->second;
-  double saved = -1;
+  if (auto const known = memo_->promises.find(key); known != memo_->promises.end()) return known->second;
   try {
     plan const best = make_plan<T>(default_context(), shape);
-    bool const gains = !best.levels.empty() && best.classical_seconds >= least_gain * best.seconds;
-    if (how.forced_levels) saved = 0;
-    // Without other threads there is nobody to wake and nobody to share a core with.
-    else if (gains) saved = best.workers == 1 ? HUGE_VAL : best.classical_seconds - best.seconds;
-    if (memo_->savings.size() >= remembered_shapes) memo_->savings.clear();
-    memo_->savings.emplace(key, saved);
+    promise const made{best.seconds, best.classical_seconds, best.workers};
+    if (memo_->promises.size() >= remembered_shapes) memo_->promises.clear();
+    memo_->promises.emplace(key, made);
+    return made;
   } catch (std::bad_alloc const&) {
   } catch (error const& e) {
-    if (e.code() == status::out_of_memory) return -1;  // there may be some for the next call
+    if (e.code() == status::out_of_memory) return std::nullopt;  // there may be some for the next call
     // A bad value of one of the library's variables.
     say("{}; every call goes to the backend", e.what());
     memo_->broken = true;
   }
-  return saved;
+  return std::nullopt;
 }
 
 template <typename T>
@@ -174,6 +180,21 @@ bool process::multiply(T alpha, matrix_view<T const> const& A, matrix_view<T con
     // A cancelled product belongs to a task group that its owner gave up.
     return e.code() == status::cancelled;
   }
+}
+
+template <typename T>
+void process::multiply_by_backend(T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
+                                  matrix_view<T> C) const {
+  if (storage_of(C).transposed) {
+    std::swap(A, B);
+    A = A.transposed();
+    B = B.transposed();
+    C = C.transposed();
+  }
+  auto const [at, lda] = storage_of(A);
+  auto const [bt, ldb] = storage_of(B);
+  backend_of<T>().gemm(transpose_flag(at), transpose_flag(bt), C.rows, C.cols, A.cols, alpha, A.data, lda, B.data, ldb,
+                       beta, C.data, storage_of(C).ld);
 }
 
 void process::note(routine_id routine, bool is_float, call_shape const& shape, bool carried, double seconds,
@@ -213,9 +234,15 @@ void process::print_summary() const noexcept {
 
 template bool process::pays<double>(problem const&, place);
 template bool process::pays<float>(problem const&, place);
+template std::optional<promise> process::promise_of<double>(problem const&);
+template std::optional<promise> process::promise_of<float>(problem const&);
 template bool process::multiply(double, matrix_view<double const> const&, matrix_view<double const> const&, double,
                                 matrix_view<double> const&);
 template bool process::multiply(float, matrix_view<float const> const&, matrix_view<float const> const&, float,
                                 matrix_view<float> const&);
+template void process::multiply_by_backend(double, matrix_view<double const>, matrix_view<double const>, double,
+                                           matrix_view<double>) const;
+template void process::multiply_by_backend(float, matrix_view<float const>, matrix_view<float const>, float,
+                                           matrix_view<float>) const;
 
 }  // namespace heptad::blas

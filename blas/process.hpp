@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include <heptad/heptad.hpp>
 
@@ -23,6 +24,12 @@ struct call_shape {
 
 /// A product is a call of its own, or one between calls of the backend.
 enum class place { alone, between };
+
+/// What Heptad promises of a piece of work, and what a classical product would take for it.
+struct promise {
+  double seconds = 0, classical_seconds = 0;
+  int workers = 1;
+};
 
 /// The calls of one routine for one type, counted only when the user asked for the summary.
 struct tally {
@@ -57,10 +64,18 @@ public:
   /// Does Heptad's plan promise enough over a classical product, which is the backend's business? Remembered.
   template <typename T>
   bool pays(problem const& shape, place where);
+  /// The same of work that is several products.
+  [[nodiscard]] bool pays(promise const& all, place where) const noexcept;
+  /// What Heptad's plan promises of a product, with levels or without; nothing when it cannot be planned.
+  template <typename T>
+  std::optional<promise> promise_of(problem const& shape);
 
   /// C := alpha A B + beta C by Heptad; false when it cannot (overlapping operands, no memory), with C untouched.
   template <typename T>
   bool multiply(T alpha, matrix_view<T const> const& A, matrix_view<T const> const& B, T beta, matrix_view<T> const& C);
+  /// The same by the backend.
+  template <typename T>
+  void multiply_by_backend(T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C) const;
 
   /// Runs `body`, which says whether Heptad carried the call; counts, times and tells it when the user asked for that.
   template <typename T, typename Body>
@@ -89,8 +104,6 @@ private:
   /// Over the one before, which is not destroyed.
   static memo* fresh_memo() noexcept;
   void follow_threads();
-  template <typename T>
-  double saving(problem const& shape);
   void note(routine_id routine, bool is_float, call_shape const& shape, bool carried, double seconds,
             std::uint64_t products) noexcept;
 

@@ -9,16 +9,7 @@ template <typename T>
 void recursive<T>::product(T alpha, in A, in B, T beta, inout C) {
   if (process_.pays<T>(product_shape(A, B, beta == T(0), C), place::between) && process_.multiply(alpha, A, B, beta, C))
     return;
-  if (storage_of(C).transposed) {
-    std::swap(A, B);
-    A = A.transposed();
-    B = B.transposed();
-    C = C.transposed();
-  }
-  auto const [at, lda] = storage_of(A);
-  auto const [bt, ldb] = storage_of(B);
-  backend_.gemm(transpose_flag(at), transpose_flag(bt), C.rows, C.cols, A.cols, alpha, A.data, lda, B.data, ldb, beta,
-                C.data, storage_of(C).ld);
+  process_.multiply_by_backend(alpha, A, B, beta, C);
 }
 
 template <typename T>
@@ -43,42 +34,6 @@ void recursive<T>::symm(T alpha, triangle const& A, in B, T beta, inout C) {
   product(alpha, beside.transposed(), rows_of(B, s), T(1), rows_of(C, f));
   symm(alpha, half(A, s), rows_of(B, s), beta, rows_of(C, s));
   product(alpha, beside, rows_of(B, f), T(1), rows_of(C, s));
-}
-
-template <typename T>
-bool recursive<T>::syrk_pays(in A, inout C, bool upper) {
-  auto const [f, s] = halves(C.rows, upper);
-  return process_.pays<T>(product_shape(rows_of(A, s), rows_of(A, f).transposed(), false, block(C, s, f)),
-                          place::between);
-}
-
-template <typename T>
-void recursive<T>::syrk(T alpha, in A, T beta, inout C, bool upper) {
-  if (!syrk_pays(A, C, upper)) {
-    auto const [ct, ldc] = storage_of(C);
-    auto const [at, lda] = storage_of(A);
-    return backend_.syrk(triangle_flag(upper != ct), transpose_flag(at), C.rows, A.cols, alpha, A.data, lda, beta,
-                         C.data, ldc);
-  }
-  auto const [f, s] = halves(C.rows, upper);
-  syrk(alpha, rows_of(A, f), beta, block(C, f, f), upper);
-  product(alpha, rows_of(A, s), rows_of(A, f).transposed(), beta, block(C, s, f));
-  syrk(alpha, rows_of(A, s), beta, block(C, s, s), upper);
-}
-
-template <typename T>
-void recursive<T>::syr2k(T alpha, in A, in B, T beta, inout C, bool upper) {
-  if (!syrk_pays(A, C, upper)) {
-    auto const [ct, ldc] = storage_of(C);
-    auto const [at, lda] = storage_of(A);
-    return backend_.syr2k(triangle_flag(upper != ct), transpose_flag(at), C.rows, A.cols, alpha, A.data, lda, B.data,
-                          storage_of(B).ld, beta, C.data, ldc);
-  }
-  auto const [f, s] = halves(C.rows, upper);
-  syr2k(alpha, rows_of(A, f), rows_of(B, f), beta, block(C, f, f), upper);
-  product(alpha, rows_of(A, s), rows_of(B, f).transposed(), beta, block(C, s, f));
-  product(alpha, rows_of(B, s), rows_of(A, f).transposed(), T(1), block(C, s, f));
-  syr2k(alpha, rows_of(A, s), rows_of(B, s), beta, block(C, s, s), upper);
 }
 
 // A row-major B is the column-major Bᵀ, which A multiplies from the right, transposed.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Level 3 and the factorizations by halves: each half again, and a product between them, until that product would not
 // pay; the rest is the backend's (Gustavson 1997; Elmroth et al. 2004). As one rule serves both triangles, `upper`
-// says which half comes first: see halves(). All views; every routine has the formula it computes.
+// says which half comes first: see halves(). All views; every routine has the formula it computes. rank_k.hpp has syrk
+// and syr2k.
 #pragma once
 
 #include "blas/blocks.hpp"
@@ -26,13 +27,10 @@ public:
 
   /// The product between the halves of each routine pays. No other calls are worth it.
   bool symm_pays(triangle const& A, in B, inout C);
-  bool syrk_pays(in A, inout C, bool upper);
   bool triangle_pays(triangle const& A, inout B);  // trmm and trsm
 
   void product(T alpha, in A, in B, T beta, inout C);            // C := alpha A B + beta C
   void symm(T alpha, triangle const& A, in B, T beta, inout C);  // C := alpha A B + beta C, A symmetric
-  void syrk(T alpha, in A, T beta, inout C, bool upper);         // C := alpha A Aᵀ + beta C, one triangle
-  void syr2k(T alpha, in A, in B, T beta, inout C, bool upper);  // C := alpha (A Bᵀ + B Aᵀ) + beta C, one triangle
   void trmm(T alpha, triangle const& A, inout B);                // B := alpha A B
   void trsm(T alpha, triangle const& A, inout B);                // B := alpha A⁻¹ B
 
