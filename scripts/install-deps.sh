@@ -10,7 +10,7 @@ packages=(
   # the Python package (nanobind comes from PyPI, below) and the Debian packages
   python3-dev python3-venv dpkg-dev file
   # testing the documentation
-  doxygen groff-base
+  doxygen groff-base zsh fish
   # testing
   catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind
   # programs that the drop-in BLAS is tested with

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `heptad manual`, not for people: writes the man page and the completion for bash. Both are made from the command line
-// as it is parsed, so they cannot fall behind it.
+// `heptad manual`, not for people: writes the man page and the completions. All are made from the command line as it is
+// parsed, so they cannot fall behind it.
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "tools/command_tree.hpp"
 #include "tools/commands.hpp"
 
 namespace heptad::tools {
@@ -35,41 +35,6 @@ constexpr std::array environment{
     variable{"HEPTAD_VERBOSE", "1: a line on stderr for each product."},
     variable{"HEPTAD_TRACE", "A file for the tasks of each product, as a trace for Chrome or Perfetto."},
     variable{"HEPTAD_MKL_DIR", "Where heptad bench looks for MKL first."}};
-
-std::vector<CLI::App const*> commands_of(CLI::App const& app) {
-  return app.get_subcommands([](CLI::App const* one) { return !one->get_name().empty() && !one->get_group().empty(); });
-}
-
-std::vector<CLI::Option const*> options_of(CLI::App const& app) {
-  return app.get_options([](CLI::Option const* one) { return !one->get_group().empty(); });
-}
-
-/// Calls visit(path, command) for every command, the program itself first with an empty path.
-void walk(CLI::App const& app, std::string const& path,
-          std::function<void(std::string const&, CLI::App const&)> const& visit) {
-  visit(path, app);
-  for (CLI::App const* one : commands_of(app))
-    walk(*one, path.empty() ? one->get_name() : path + ' ' + one->get_name(), visit);
-}
-
-std::vector<std::string> names_of(CLI::Option const& option) {
-  std::vector<std::string> names;
-  for (std::string const& name : option.get_snames()) names.push_back("-" + name);
-  for (std::string const& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
-/// "{a,b}" in the type of an option: what it may be.
-std::vector<std::string> values_of(CLI::Option const& option) {
-  std::string const type = option.get_type_name();
-  auto const open = type.find('{'), close = type.find('}');
-  if (open == std::string::npos || close == std::string::npos) return {};
-  std::vector<std::string> values = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
-  for (std::string& value : values) value = value.substr(0, value.find("->"));
-  return values;
-}
-
-bool takes_value(CLI::Option const& option) { return option.get_items_expected_min() > 0; }
 
 /// Text for roff: no character of it is a command.
 std::string roff(std::string_view text) {
@@ -140,57 +105,18 @@ void print_man_page(CLI::App const& program) {
       "heptad bench gemm \\-\\-sizes 1024,4096 \\-\\-type d,s \\-\\-threads 1,2\n.EE\n");
 }
 
-/// Bash: after which words of commands which words may come, and which values an option takes.
-void print_completion(CLI::App const& program) {
-  fmt::print(
-      "# SPDX-License-Identifier: BSD-3-Clause\n# bash completion for heptad {}; written by `heptad manual bash`\n"
-      "_heptad() {{\n  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} path= word commands "
-      "options\n"
-      "  for word in \"${{COMP_WORDS[@]:1:COMP_CWORD-1}}\"; do\n    case \"$path $word\" in\n",
-      version());
-  walk(program, "", [](std::string const& path, CLI::App const&) {
-    if (path.empty()) return;
-    auto const cut = path.rfind(' ');
-    std::string const parent = cut == std::string::npos ? "" : path.substr(0, cut);
-    fmt::print("      \"{} {}\") path=\"{}\" ;;\n", parent, path.substr(cut == std::string::npos ? 0 : cut + 1), path);
-  });
-  fmt::print("    esac\n  done\n  case \"$path $prev\" in\n");
-  walk(program, "", [](std::string const& path, CLI::App const& command) {
-    for (CLI::Option const* option : options_of(command)) {
-      if (!takes_value(*option)) continue;
-      for (std::string const& name : names_of(*option)) {
-        auto const values = values_of(*option);
-        if (values.empty()) fmt::print("    \"{} {}\") return ;;\n", path, name);  // a file's name, by bash itself
-        else
-          fmt::print("    \"{} {}\") COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")); return ;;\n", path, name,
-                     fmt::join(values, " "));
-      }
-    }
-  });
-  fmt::print("  esac\n  case $path in\n");
-  walk(program, "", [](std::string const& path, CLI::App const& command) {
-    std::vector<std::string> commands, options;
-    for (CLI::App const* one : commands_of(command)) commands.push_back(one->get_name());
-    for (CLI::Option const* option : options_of(command)) {
-      auto const names = names_of(*option);
-      options.insert(options.end(), names.begin(), names.end());
-    }
-    fmt::print("    \"{}\") commands=\"{}\" options=\"{}\" ;;\n", path, fmt::join(commands, " "),
-               fmt::join(options, " "));
-  });
-  fmt::print(
-      "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-      "  else\n    COMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n  fi\n}}\n"
-      "complete -o default -F _heptad heptad\n");
-}
-
 }  // namespace
 
 void add_manual_command(CLI::App& app) {
   auto const what = std::make_shared<std::string>();
-  auto* const command = app.add_subcommand("manual", "Write the man page or the completion")->group("");
-  command->add_option("what", *what)->required()->check(CLI::IsMember({"man", "bash"}));
-  command->callback([what, &app] { *what == "man" ? print_man_page(app) : print_completion(app); });
+  auto* const command = app.add_subcommand("manual", "Write the man page or a completion")->group("");
+  command->add_option("what", *what)->required()->check(CLI::IsMember({"man", "bash", "zsh", "fish"}));
+  command->callback([what, &app] {
+    (*what == "man"    ? print_man_page
+     : *what == "bash" ? print_bash_completion
+     : *what == "zsh"  ? print_zsh_completion
+                       : print_fish_completion)(app);
+  });
 }
 
 }  // namespace heptad::tools

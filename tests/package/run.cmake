@@ -33,7 +33,8 @@ endfunction()
 set(of_runtime "${LIBDIR}/libheptad[.]so[.]${ABI}.*")
 set(of_development include/heptad/export[.]h "include/heptad/heptad[.]h(pp)?" include/heptad/tbb[.]hpp
   ${LIBDIR}/libheptad[.]so ${LIBDIR}/pkgconfig/heptad[.]pc "${LIBDIR}/cmake/heptad/heptad-(config|targets).*[.]cmake")
-set(of_tools bin/heptad share/man/man1/heptad[.]1 share/bash-completion/completions/heptad)
+set(of_tools bin/heptad share/man/man1/heptad[.]1 share/bash-completion/completions/heptad
+  "share/zsh/(site-functions|vendor-completions)/_heptad" share/fish/vendor_completions[.]d/heptad[.]fish)
 set(of_blas "${LIBDIR}/libheptad_blas[.]so.*" "${LIBDIR}/heptad/libblas[.]so[.]3.*"
   "${LIBDIR}/cmake/heptad/heptad-blas-targets.*[.]cmake")
 set(of_starpu "${LIBDIR}/libheptad_starpu[.]so[.]${ABI}.*")
@@ -42,12 +43,13 @@ set(of_starpu-development "include/heptad/starpu[.]h(pp)?" ${LIBDIR}/libheptad_s
 set(of_cuda "${LIBDIR}/libheptad_cuda[.]so[.]${ABI}.*")
 set(of_cuda-development "include/heptad/cuda[.]h(pp)?" ${LIBDIR}/libheptad_cuda[.]so
   ${LIBDIR}/pkgconfig/heptad-cuda[.]pc "${LIBDIR}/cmake/heptad/heptad-cuda-targets.*[.]cmake")
-set(of_python "lib/python3/dist-packages/heptad/(__init__|__main__|bench)[.]py"
+set(of_python "lib/python3/dist-packages/heptad/(__init__|__main__|_device|bench)[.]py"
   "lib/python3/dist-packages/heptad/_heptad[.].*so" lib/python3/dist-packages/heptad/_heptad[.]pyi
   lib/python3/dist-packages/heptad/py[.]typed)
 set(installed runtime development tools blas)
 if(PYTHON_PACKAGE)
   list(APPEND installed python)
+  list(APPEND of_cuda "lib/python3/dist-packages/heptad/_heptad_cuda[.].*so")
 endif()
 set(comma_list ${COMPONENTS})
 string(REPLACE "," ";" COMPONENTS "${COMPONENTS}")
