@@ -4,9 +4,14 @@
 
 clients.py --library build/release/blas/libheptad_blas.so [--only PATTERN] [--json FILE]
 
+With --json a record can be made in parts: cases that FILE has already are kept, or measured anew where they match.
+
 Each measurement is a process of its own; the two kinds take turns, both with the same environment but LD_PRELOAD.
-A time is the median of the calls after a first one that is not timed. OpenBLAS gets the kernels of this processor
-where it would not choose them itself (OPENBLAS_CORETYPE is passed on, and recorded)."""
+A time is the median over the processes of each one's median, of the calls after a first one that is not timed. `control`
+is the ratio of the plain processes with even numbers to those with odd ones: what is nearer to 1 than that is equal.
+Products of NumPy's get operands that begin at a page, as a library that is loaded moves what malloc gives, which alone
+changes small ones by a tenth. OpenBLAS gets the kernels of this processor where it would not choose them itself
+(OPENBLAS_CORETYPE is passed on, and recorded)."""
 import argparse
 import datetime
 import json
@@ -18,17 +23,24 @@ import subprocess
 import sys
 import time
 
-# name: (calls after the first one, rounds of both kinds)
+# name: (calls after the first one, processes of each kind)
 CASES = {
-    **{f"numpy A @ B, {n}": (400 if n <= 256 else 40 if n <= 1024 else 5 if n < 8192 else 1, 2 if n < 8192 else 1)
-       for n in (64, 128, 256, 512, 1024, 2048, 4096, 8192)},
-    "numpy A @ B, 4096, float32": (5, 2),
-    "numpy A @ A.T, 8192": (1, 2),
-    "numpy.linalg.solve, 4096": (3, 2),
-    "numpy.linalg.solve, 8192": (1, 2),
-    "scipy.linalg.lu_factor, 8192": (1, 2),
-    "scipy.linalg.cholesky, 8192": (1, 2),
-    "sklearn rbf_kernel, 4096 patches of a photograph": (3, 2),
+    "numpy A @ B, 4": (20000, 10),
+    **{f"numpy A @ B, {n}": (400, 20) for n in (64, 128, 256)},
+    "numpy A @ B, 512": (40, 6),
+    "numpy A @ B, 1024": (40, 6),
+    "numpy A @ B, 2048": (5, 6),
+    "numpy A @ B, 4096": (3, 6),
+    "numpy A @ B, 8192": (1, 2),
+    "numpy A @ B, 4096, float32": (3, 4),
+    "numpy A @ A.T, 2048": (5, 6),
+    "numpy A @ A.T, 4096": (3, 4),
+    "numpy A @ A.T, 8192": (1, 4),
+    "numpy.linalg.solve, 4096": (3, 4),
+    "numpy.linalg.solve, 8192": (1, 4),
+    "scipy.linalg.lu_factor, 8192": (1, 4),
+    "scipy.linalg.cholesky, 8192": (1, 4),
+    "sklearn rbf_kernel, 4096 patches of a photograph": (3, 4),
 }
 
 
@@ -45,6 +57,15 @@ def photograph_patches():
     return np.stack([picture[r:r + 32, c:c + 32].ravel() for r, c in zip(rows, cols)])
 
 
+def empty_matrix(n, dtype):
+    """Uninitialized, from the begin of a page on."""
+    import numpy as np
+    page, bytes_of_it = 4096, n * n * np.dtype(dtype).itemsize
+    room = np.empty(bytes_of_it + page, np.uint8)
+    begin = -room.ctypes.data % page
+    return room[begin:begin + bytes_of_it].view(dtype).reshape(n, n)
+
+
 def work_of(name):
     """The call to be timed, on its data."""
     import numpy as np
@@ -52,9 +73,11 @@ def work_of(name):
     found = re.search(r", (\d+)", name)
     n = int(found[1]) if found else 0
     dtype = np.float32 if "float32" in name else np.float64
-    A = random.uniform(-1, 1, (n, n)).astype(dtype)
+    A = empty_matrix(n, dtype)
+    A[:] = random.uniform(-1, 1, (n, n))
     if "A @ B" in name:
-        B, C = random.uniform(-1, 1, (n, n)).astype(dtype), np.empty((n, n), dtype)
+        B, C = empty_matrix(n, dtype), empty_matrix(n, dtype)
+        B[:] = random.uniform(-1, 1, (n, n))
         return lambda: np.matmul(A, B, out=C)
     if "A.T" in name:
         return lambda: A @ A.T
@@ -89,18 +112,19 @@ def timed_process(name, calls, library):
         environment["LD_PRELOAD"] = os.path.abspath(library)
     done = subprocess.run([sys.executable, __file__, "--measure", name, "--calls", str(calls)], env=environment,
                           capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return statistics.median(json.loads(done.stdout))
 
 
 def record_of(name, library):
-    calls, rounds = CASES[name]
+    calls, processes = CASES[name]
     seconds = {"plain": [], "heptad": []}
-    for _ in range(rounds):
+    for _ in range(processes):
         for kind in seconds:
-            seconds[kind] += timed_process(name, calls, library if kind == "heptad" else None)
+            seconds[kind].append(timed_process(name, calls, library if kind == "heptad" else None))
     plain, heptad = (statistics.median(seconds[kind]) for kind in seconds)
-    spread = {f"{kind}_range": [min(values), max(values)] for kind, values in seconds.items()}
-    return {"case": name, "plain": plain, "heptad": heptad, "ratio": plain / heptad, **spread}
+    control = statistics.median(seconds["plain"][::2]) / statistics.median(seconds["plain"][1::2])
+    return {"case": name, "plain": plain, "heptad": heptad, "ratio": plain / heptad, "control": control,
+            "calls": calls, **{f"{kind}_processes": values for kind, values in seconds.items()}}
 
 
 def environment_of(library):
@@ -115,7 +139,7 @@ def environment_of(library):
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True,
                             cwd=os.path.dirname(os.path.abspath(__file__))).stdout.strip()
     return {
-        "schema": 1, "kind": "clients", "date": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"),
+        "schema": 2, "kind": "clients", "date": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"),
         "commit": commit, "library": os.path.basename(library),
         "machine": {"cpu": next(v.strip() for k, v in cpu.items() if k.startswith("model name")),
                     "cores": len(os.sched_getaffinity(0))},
@@ -124,6 +148,17 @@ def environment_of(library):
         "versions": {"python": platform.python_version(), "numpy": numpy.__version__, "scipy": scipy.__version__,
                      "openblas": openblas},
     }
+
+
+def kept_results(path, about):
+    """Those of the record that is to be continued: it must be of the same commit, machine and settings."""
+    if not path or not os.path.exists(path):
+        return []
+    with open(path) as file:
+        record = json.load(file)
+    if any(record.get(key) != about[key] for key in ("schema", "commit", "library", "machine", "settings", "versions")):
+        sys.exit(f"{path} is a record of something else")
+    return record["results"]
 
 
 def main():
@@ -139,7 +174,8 @@ def main():
     if not given.library:
         parser.error("--library is needed")
 
-    results = []
+    about = environment_of(given.library)
+    results = kept_results(given.json, about)
     for name in CASES:
         if not re.search(given.only, name):
             continue
@@ -148,11 +184,13 @@ def main():
         except subprocess.CalledProcessError as failed:
             print(f"{name}: not measured: {failed.stderr.strip().splitlines()[-1]}", flush=True)
             continue
-        results.append(row)
-        print(f"{name:50} {row['plain']:12.6f} s  {row['heptad']:12.6f} s  {row['ratio']:6.3f}", flush=True)
+        results = [old for old in results if old["case"] != name] + [row]
+        print(f"{name:50} {row['plain']:12.8f} s  {row['heptad']:12.8f} s  {row['ratio']:6.3f}"
+              f"  control {row['control']:6.3f}", flush=True)
         if given.json:  # after every case: what was measured is kept
             with open(given.json, "w") as file:
-                json.dump({**environment_of(given.library), "results": results}, file, indent=1)
+                json.dump({**about, "results": sorted(results, key=lambda one: list(CASES).index(one["case"]))}, file,
+                          indent=1)
                 file.write("\n")
 
 
