@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
-from . import _heptad
+from . import _device, _heptad
 from ._heptad import (
     Candidate,
     Context,
@@ -92,6 +92,7 @@ def matmul(
     beta: float = 0.0,
     plan: Plan | None = None,
     context: Context | None = None,
+    stream: int | None = None,
     return_report: Literal[False] = False,
     **wishes: Unpack[Wishes],
 ) -> Matrix: ...
@@ -105,6 +106,7 @@ def matmul(
     beta: float = 0.0,
     plan: Plan | None = None,
     context: Context | None = None,
+    stream: int | None = None,
     return_report: Literal[True],
     **wishes: Unpack[Wishes],
 ) -> tuple[Matrix, Report]: ...
@@ -118,6 +120,7 @@ def matmul(
     beta: float = 0.0,
     plan: Plan | None = None,
     context: Context | None = None,
+    stream: int | None = None,
     return_report: bool = False,
     **wishes: Unpack[Wishes],
 ) -> Any: ...
@@ -130,12 +133,13 @@ def matmul(
     beta: float = 0.0,
     plan: Plan | None = None,
     context: Context | None = None,
+    stream: int | None = None,
     return_report: bool = False,
     **wishes: Unpack[Wishes],
 ) -> Any:
     """alpha a @ b + beta out, in `out` or in a new NumPy array; with `return_report` also the Report.
 
-    a, b, out: matrices of float32 or float64 on the CPU, all of one type: NumPy's arrays, or any with DLPack or the
+    a, b, out: matrices of float32 or float64, all of one type. On the CPU: NumPy's arrays, or any with DLPack or the
     buffer protocol. Transposes, submatrices, steps and negative steps are used where they lie. Only an a or b with a
     stride of 0 (numpy.broadcast_to) is copied; out must not have two elements at one address. out must overlap neither
     a nor b, and is not read when beta = 0.
@@ -143,9 +147,20 @@ def matmul(
     wishes: max_error, max_workspace, algorithm, scheduler, ...: see Wishes. plan: from heptad.plan, with its own wishes.
     context: workers of one's own; otherwise those of set_num_threads.
 
+    On a CUDA device, in builds with CUDA: a, b and out are arrays of PyTorch, CuPy or another library with DLPack, on one
+    device, each with contiguous rows or columns. The product is queued on `stream` (a cudaStream_t as a number; None: the
+    current one of the library of a), and the call returns before it is done. Of the wishes it takes max_error, guaranteed,
+    max_workspace, max_levels and algorithm; there is no plan, context or Report.
+
     Other Python threads run meanwhile. Raises TypeError, ValueError or MemoryError, and out is untouched; or Error,
     which says what became of it. What the library calls A, B and C are a, b and out.
     """
+    if _device.is_on_cuda(a):
+        if plan is not None or context is not None or return_report:
+            raise ValueError("plan, context and return_report must be left out for arrays on a CUDA device")
+        return _device.matmul(a, b, out, alpha, beta, stream, dict(wishes))
+    if stream is not None:
+        raise ValueError(f"stream = {stream} must be left out for arrays on the CPU")
     if plan is not None and wishes:
         raise ValueError(f"plan has its wishes already: {', '.join(wishes)} must be given to heptad.plan")
     result, report = _heptad.gemm(a, b, out, alpha, beta, plan, context, Options(**wishes))

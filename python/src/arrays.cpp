@@ -43,10 +43,13 @@ std::string dtype_text(nb::dlpack::dtype const& type) {
                            .c_str());
 }
 
-operand view_of(char const* name, nb::ndarray<nb::ro> array) {
-  if (array.device_type() != nb::device::cpu::value)
-    throw nb::type_error(
-        fmt::format("{} must be on the CPU, not on DLPack's device type {}", name, array.device_type()).c_str());
+operand view_of(char const* name, nb::ndarray<nb::ro> array, bool on_cuda = false) {
+  int const device = array.device_type();
+  if (on_cuda ? device != nb::device::cuda::value && device != nb::device::cuda_managed::value
+              : device != nb::device::cpu::value)
+    throw nb::type_error(fmt::format("{} must be on {}, not on DLPack's device type {}", name,
+                                     on_cuda ? "a CUDA device" : "the CPU", device)
+                             .c_str());
   if (array.ndim() != 2) {
     std::vector<std::size_t> shape;
     for (std::size_t i = 0; i < array.ndim(); ++i) shape.push_back(array.shape(i));
@@ -87,6 +90,29 @@ operand written_operand(char const* name, nb::handle source) {
   if (nb::ndarray<> writable; !nb::try_cast(source, writable, false))
     throw nb::value_error(fmt::format("{} must not be read-only", name).c_str());
   return view_of(name, std::move(array));
+}
+
+operand device_operand(char const* name, nb::capsule const& source) {
+  nb::ndarray<nb::ro> array;
+  if (!nb::try_cast(source, array, false))
+    throw nb::type_error(fmt::format("{} must be an array of float32 or float64 in a capsule of DLPack", name).c_str());
+  return view_of(name, std::move(array), true);
+}
+
+void check_shapes(operand const& a, operand const& b, operand const& out) {
+  if (b.type != a.type)
+    throw nb::type_error(
+        fmt::format("b.dtype = {} must be that of a, {}", dtype_name(b.type), dtype_name(a.type)).c_str());
+  if (b.view.rows != a.view.cols)
+    throw nb::value_error(fmt::format("b.shape = {} must have {} rows, as a.shape = {} has columns", shape_text(b),
+                                      a.view.cols, shape_text(a))
+                              .c_str());
+  if (out.type != a.type)
+    throw nb::type_error(
+        fmt::format("out.dtype = {} must be that of a, {}", dtype_name(out.type), dtype_name(a.type)).c_str());
+  if (out.view.rows != a.view.rows || out.view.cols != b.view.cols)
+    throw nb::value_error(
+        fmt::format("out.shape = {} must be ({}, {})", shape_text(out), a.view.rows, b.view.cols).c_str());
 }
 
 nb::object new_array(std::int64_t rows, std::int64_t cols, element_type type) {

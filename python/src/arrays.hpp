@@ -30,6 +30,12 @@ struct operand {
 operand read_operand(char const* name, nb::handle source);
 operand written_operand(char const* name, nb::handle source);
 
+/// Of a capsule of DLPack's, in the memory of a CUDA device.
+operand device_operand(char const* name, nb::capsule const& source);
+
+/// Throws unless out = a b has the shapes and types for it.
+void check_shapes(operand const& a, operand const& b, operand const& out);
+
 /// numpy.empty((rows, cols), type)
 nb::object new_array(std::int64_t rows, std::int64_t cols, element_type type);
 

@@ -19,22 +19,6 @@ namespace {
 
 using namespace nb::literals;
 
-void check_shapes(operand const& a, operand const& b, operand const& out) {
-  if (b.type != a.type)
-    throw nb::type_error(
-        fmt::format("b.dtype = {} must be that of a, {}", dtype_name(b.type), dtype_name(a.type)).c_str());
-  if (b.view.rows != a.view.cols)
-    throw nb::value_error(fmt::format("b.shape = {} must have {} rows, as a.shape = {} has columns", shape_text(b),
-                                      a.view.cols, shape_text(a))
-                              .c_str());
-  if (out.type != a.type)
-    throw nb::type_error(
-        fmt::format("out.dtype = {} must be that of a, {}", dtype_name(out.type), dtype_name(a.type)).c_str());
-  if (out.view.rows != a.view.rows || out.view.cols != b.view.cols)
-    throw nb::value_error(
-        fmt::format("out.shape = {} must be ({}, {})", shape_text(out), a.view.rows, b.view.cols).c_str());
-}
-
 template <typename T>
 report multiply(context& workers, plan const* how, T alpha, operand const& a, operand const& b, T beta,
                 operand const& out, options const& wishes) {
