@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -38,22 +39,30 @@ struct known_priorities {
   }
 };
 
-/// By the longest chain of tasks that waits for each, in what the policy of the context knows.
-std::vector<int> priorities(graph const& g, dependencies const& d, run_options const& o) {
+/// The longest chain of tasks that waits for each one, itself included.
+std::vector<double> seconds_to_end(graph const& g, dependencies const& d) {
   std::vector<double> below(g.tasks.size());
   for (std::size_t t = g.tasks.size(); t-- > 0;) {  // program order is topological
     for (int const next : d.successors[t]) below[t] = std::max(below[t], below[static_cast<std::size_t>(next)]);
     below[t] += g.tasks[t].cost.seconds;
   }
-  std::vector<int> by_urgency(g.tasks.size());
-  for (std::size_t t = 0; t < by_urgency.size(); ++t) by_urgency[t] = static_cast<int>(t);
-  std::ranges::stable_sort(by_urgency, [&](int x, int y) {
-    return below[static_cast<std::size_t>(x)] > below[static_cast<std::size_t>(y)];
-  });
+  return below;
+}
+
+/// In what the policy of the context knows. Where data moves, by the critical path. In main memory alone the graph's
+/// own order is better: who makes the sums of every product first finds none of them in a cache later.
+std::vector<int> priorities(graph const& g, dependencies const& d, run_options const& o, bool moves) {
+  std::vector<double> urgency;
+  if (moves) urgency = seconds_to_end(g, d);
+  else
+    for (task const& t : g.tasks) urgency.push_back(t.priority);
+  std::vector<std::size_t> by_urgency(g.tasks.size());
+  std::iota(by_urgency.begin(), by_urgency.end(), std::size_t{0});
+  std::ranges::stable_sort(by_urgency, [&](std::size_t x, std::size_t y) { return urgency[x] > urgency[y]; });
   known_priorities const known(o);
   std::vector<int> priority(g.tasks.size());
   for (std::size_t i = 0; i < by_urgency.size(); ++i)
-    priority[static_cast<std::size_t>(by_urgency[i])] = known.of_rank(static_cast<std::int64_t>(i));
+    priority[by_urgency[i]] = known.of_rank(static_cast<std::int64_t>(i));
   return priority;
 }
 
@@ -118,7 +127,7 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
       element_bytes_(product.work->type == element_type::f64 ? 8 : 4),
       operands_{handles[0], handles[1], handles[2]},
       order_(all_moves() ? task_order{} : order_of_tasks(*product.order)),
-      priorities_(priorities(*product.work, *product.order, options)),
+      priorities_(priorities(*product.work, *product.order, options, all_moves())),
       lane_of_worker_(lanes()),
       records_(product.work->tasks.size()),
       start_(std::chrono::steady_clock::now()) {
