@@ -19,7 +19,7 @@ namespace {
 constexpr int most_levels = 8;
 constexpr int most_forced_levels = 62;      // more than 64-bit sizes allow
 constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
-constexpr double default_max_error = options{}.max_error;
+double const default_max_error = options{}.max_error;
 constexpr double margin = 0.04;  // what FMM must be predicted to gain: levels take up to so much longer than predicted
 constexpr double near_tie = 0.01;    // among plans this close the most accurate one is taken,
 constexpr double frugal_tie = 0.02;  // … and also of those that need at most a quarter of the workspace

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a fuzz target on its seeds and on mutations of them, the same ones for the same --seed: a stand-in for libFuzzer
-// that any compiler links. Where a property does not hold the target ends the program, and the input is in fuzz-input.
+// Runs a fuzz target on its seeds, on the files of the folder --inputs, and on mutations of all of them, the same ones
+// for the same --seed: a stand-in for libFuzzer that any compiler links. Where a property does not hold the target ends
+// the program, and the input is in fuzz-input.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/fuzz/target.hpp"
@@ -94,16 +98,34 @@ void mutate(std::string& text, std::vector<std::string> const& seeds, generator&
   }
 }
 
+/// In the order of their names.
+std::vector<std::string> contents_of(std::filesystem::path const& folder) {
+  std::vector<std::filesystem::path> files;
+  for (auto const& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> texts;
+  for (auto const& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  return texts;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::uint64_t runs = 20000, seed = 1;
+  char const* inputs = nullptr;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--runs") == 0) runs = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::strcmp(argv[i], "--seed") == 0) seed = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::strcmp(argv[i], "--inputs") == 0) inputs = argv[i + 1];
   }
   for (int const signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS}) std::signal(signal, keep_input);
-  std::vector<std::string> const seeds = heptad::fuzz::seeds();
+  std::vector<std::string> seeds = heptad::fuzz::seeds();
+  if (inputs != nullptr) {
+    for (std::string& text : contents_of(inputs)) seeds.push_back(std::move(text));
+  }
   generator random(seed);
   auto const run = [] {
     LLVMFuzzerTestOneInput(reinterpret_cast<std::uint8_t const*>(current.data()), current.size());
