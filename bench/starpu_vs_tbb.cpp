@@ -155,6 +155,40 @@ json small_tasks(int repetitions) {
           {"microseconds_of_work_a_task", 1e6 * median(busy) / tasks}};
 }
 
+/// What StarPU alone takes for tasks without work, each of which waits for a few of the fifty before it.
+json empty_tasks(int repetitions) {
+  constexpr int tasks = 10000;
+  starpu_codelet codelet;
+  starpu_codelet_init(&codelet);
+  codelet.cpu_funcs[0] = [](void*[], void*) {};
+  json result = json::array();
+  for (int const most : {0, 1, 2, 4, 8}) {
+    std::vector<double> seconds;
+    for (int r = 0; r < repetitions; ++r) {
+      std::mt19937 random(7);
+      auto const begin = steady::now();
+      std::vector<starpu_task*> all;
+      for (int i = 0; i < tasks; ++i) {
+        all.push_back(starpu_task_create());
+        all.back()->cl = &codelet;
+        std::vector<starpu_task*> before;
+        for (int d = 0; d < most && i >= 50; ++d)
+          before.push_back(all[static_cast<std::size_t>(i) - 50 + random() % 50]);
+        std::ranges::sort(before);
+        before.erase(std::ranges::unique(before).begin(), before.end());
+        if (!before.empty())
+          starpu_task_declare_deps_array(all.back(), static_cast<unsigned>(before.size()), before.data());
+      }
+      for (starpu_task* t : all)
+        if (starpu_task_submit(t) != 0) std::abort();
+      starpu_task_wait_for_all();
+      seconds.push_back(since(begin));
+    }
+    result.push_back({{"dependencies", most}, {"microseconds_a_task", 1e6 * median(seconds) / tasks}});
+  }
+  return result;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,6 +207,7 @@ int main(int argc, char** argv) {
   if (starpu_init(&conf) != 0) return 1;
   for (std::int64_t const n : sizes) out["submitted"].push_back(asynchronous(n, 3));
   out["small_tasks"] = small_tasks(5);
+  out["empty_tasks_of_starpu_alone"] = empty_tasks(5);
   starpu_shutdown();
   std::cout << out.dump(1) << "\n";
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and passes all tests: release with warnings as errors, the format of the sources, then the address, undefined
-# behaviour and thread sanitizers. --quick leaves the sanitizers out.
+# behaviour and thread sanitizers. Where scripts/build-starpu.sh has left a StarPU 1.4, with CUDA or without, the tests
+# on StarPU are built and run with that one too. --quick leaves all but the release out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -54,6 +55,18 @@ for preset in "${presets[@]}"; do
   fi
   step "$preset: build without a warning" build "$preset" "${only[@]}"
   step "$preset: tests" ctest --preset "$preset" -j "$jobs" --no-tests=error "${tests[@]}"
+done
+
+starpu_cache=${STARPU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/heptad/starpu}
+for kind in plain cuda; do
+  if [[ ${1:-} == --quick || ! -f $starpu_cache/$kind/recipe ]]; then continue; fi
+  other_starpu() {
+    cmake -S . -B "build/starpu-$kind" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON \
+      -DHEPTAD_WITH_CUDA=OFF -DHEPTAD_STARPU_PREFIX="$starpu_cache/$kind" "${launcher[@]}" &&
+      cmake --build "build/starpu-$kind" -j "$jobs" --target test_starpu &&
+      ctest --test-dir "build/starpu-$kind" -j "$jobs" --no-tests=error --output-on-failure -L '^starpu$' -E '^examples/'
+  }
+  step "StarPU $(<"$starpu_cache/$kind/version") ($kind)" other_starpu
 done
 
 echo
