@@ -26,7 +26,8 @@ function(heptad_install name target component development)
 endfunction()
 
 set(headers ${PROJECT_SOURCE_DIR}/include/heptad)
-heptad_install(heptad heptad runtime development ${headers}/export.h ${headers}/heptad.h* ${headers}/tbb.hpp)
+heptad_install(heptad heptad runtime development ${headers}/export.h ${headers}/heptad.h*
+  ${headers}/hybrid.h* ${headers}/tbb.hpp)
 if(TARGET heptad_starpu)
   heptad_install(heptad-starpu heptad_starpu starpu starpu-development ${headers}/starpu.h*)
 endif()

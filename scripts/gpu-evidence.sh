@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-programs=(test_gpu heptad_gpu_bench heptad_gpu_host_bench heptad)
+programs=(test_gpu heptad_gpu_bench heptad_gpu_host_bench heptad_hybrid_bench heptad)
 binaries=
 if [[ ${1:-} == --binaries && -n ${2:-} ]]; then
   binaries=$2
@@ -23,10 +23,10 @@ fi
 commit=${COMMIT:-$(git rev-parse --short=10 HEAD)}
 if [[ -z $binaries ]]; then
   cmake --preset release -DHEPTAD_WITH_CUDA=ON
-  cmake --build --preset release -j "$(nproc)" --target test_gpu heptad_gpu_bench heptad_gpu_host_bench heptad_program
+  cmake --build --preset release -j "$(nproc)" --target test_gpu heptad_gpu_bench heptad_gpu_host_bench heptad_hybrid_bench heptad_program
   binaries=$PWD/build/gpu-evidence
   mkdir -p "$binaries"
-  cp build/release/tests/gpu/test_gpu build/release/bench/gpu/heptad_gpu{,_host}_bench build/release/tools/heptad "$binaries"
+  cp build/release/tests/gpu/test_gpu build/release/bench/gpu/heptad_{gpu,gpu_host,hybrid}_bench build/release/tools/heptad "$binaries"
 fi
 out=${OUT:-bench/results/gpu}/$(date -u +%F)-$device-$commit
 mkdir -p "$out"
@@ -87,5 +87,17 @@ host ds 4096,8192,16384 5 --peers copy,xt2048,xt4096
 host d 8192,16384 3 --peers copy,xt4096 --pageable --copy-threads 1
 host d 8192,16384 3 --peers copy,xt4096 --pageable --copy-threads 8
 host d 32768 3 --peers copy,xt4096 --caps 0,8192
+
+# CPU and devices together: with the rates of this CPU too.
+run calibrate-cpu.txt "$binaries/heptad" calibrate
+hybrid() { # types, sizes, rounds, further arguments...
+  echo "== CPU and devices, sizes $2"
+  "$binaries/heptad_hybrid_bench" --types "$1" --sizes "$2" --rounds "$3" --longest 2 "${@:4}" >>"$out/hybrid.jsonl" 2>>"$out/hybrid.txt"
+}
+: >"$out/hybrid.jsonl"
+: >"$out/hybrid.txt"
+hybrid ds 8192,16384 5
+hybrid ds 32768 3
+hybrid d 8192,16384 3 --pageable --copy-threads 8
 echo "written: $out"
 exit "$failed"

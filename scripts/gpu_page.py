@@ -110,6 +110,46 @@ def section(folder, full):
     return "\n".join(text)
 
 
+def hybrid_section(folders):
+    """Products shared by the CPU and devices, of every record that has them: what is timed in turn is one row."""
+    names = {"cpu": "CPU", "device": "one device", "h1": "CPU + devices", "h2": "each as 2", "h3": "each as 3", "d1": "devices alone"}
+    lines = []
+    for folder in folders:
+        records = [json.loads(line) for line in (folder / "hybrid.jsonl").read_text().splitlines()]
+        environment = (folder / "environment.txt").read_text()
+        device = environment.splitlines()[3].split(",")[0]
+        where = folder.relative_to(root).as_posix()
+        cases = {}
+        for r in records:
+            cases.setdefault((r["n"], r["type"], r["memory"]), {})[r["variant"]] = r
+        some = records[0]
+        used = [name for name in names if any(name in case for case in cases.values())]
+        lines += [f"{some['devices']} × {device} and {some['workers']} CPU workers, {environment.split()[1][:10]}, commit {environment.split()[3]}; ms, "
+                  f"medians. Record: [{where}](../{where}).", "",
+                  "| n | type | memory | " + " | ".join(names[u] for u in used) + " | CPU's share | CPU + devices over one device |",
+                  "| --- |" + " --- |" * (len(used) + 4)]
+        for (n, kind, memory), case in cases.items():
+            both, one = case["h1"], case["device"]
+            memory += f", copied by {both['copy_threads']}" if memory == "pageable" else ""
+            lines.append(f"| {n} | {kind} | {memory} | " + " | ".join(f"{case[u]['median_ms']:.1f}" if u in case else "" for u in used) +
+                         f" | {100 * both['cpu_share']:.1f} % | {one['median_ms'] / both['median_ms']:.2f}× |")
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+def write_hybrid(check):
+    """The shared products' part of docs/gpu.md; True when it was not what the records say."""
+    begin, end = "<!-- hybrid: generated from bench/results/gpu by scripts/gpu_page.py -->", "<!-- end of hybrid -->"
+    page = root / "docs/gpu.md"
+    text = page.read_text()
+    folders = sorted(p.parent for p in (root / "bench/results/gpu").glob("*/hybrid.jsonl"))
+    before, rest = text.split(begin)
+    fresh = before + begin + "\n" + (hybrid_section(folders) + "\n" if folders else "") + end + rest.split(end)[1]
+    if not check:
+        page.write_text(fresh)
+    return fresh != text
+
+
 def main():
     check = "--check" in sys.argv
     # The latest record of those that have everything.
@@ -127,6 +167,8 @@ def main():
             wrong.append(name)
         elif not check:
             page.write_text(fresh)
+    if write_hybrid(check) and check:
+        wrong.append("docs/gpu.md (shared products)")
     if wrong:
         sys.exit(f"{', '.join(wrong)}: the GPU figures are not those under bench/results/gpu; run scripts/gpu_page.py")
 

@@ -50,7 +50,7 @@ step "format" formatted
 for preset in "${presets[@]}"; do
   only=() tests=()
   if [[ $preset == tsan ]]; then # where there are threads
-    only=(--target test_schedulers test_api test_cuda_host cuda_host_planted_faults)
+    only=(--target test_schedulers test_api test_cuda_host test_hybrid cuda_host_planted_faults)
     tests=(-L '^(schedulers|api|cuda-host)$')
   fi
   step "$preset: build without a warning" build "$preset" "${only[@]}"

@@ -17,6 +17,7 @@
 #include <heptad/cuda.hpp>
 
 #include "bench/gpu/check.hpp"
+#include "bench/gpu/host_array.hpp"
 #include "bench/gpu/matrices.hpp"
 #include "src/api/cuda/device.hpp"
 
@@ -28,34 +29,6 @@ struct arguments {
   std::vector<std::size_t> caps{0};  // MB of device memory; 0: what is free
   int rounds = 3, copy_threads = 1;
   bool pageable = false;
-};
-
-/// Matrices on the host, pinned or not, with random contents that were made on the device.
-template <typename T>
-class host_array {
-public:
-  host_array(std::size_t count, bool pageable, unsigned seed) : count_(count), pageable_(pageable) {
-    if (pageable) data_ = static_cast<T*>(std::malloc(count * sizeof(T)));
-    else
-      check(cudaHostAlloc(reinterpret_cast<void**>(&data_), count * sizeof(T), cudaHostAllocDefault), "cudaHostAlloc");
-    T* device = nullptr;
-    check(cudaMalloc(reinterpret_cast<void**>(&device), count * sizeof(T)), "cudaMalloc");
-    fill_random(device, count, seed);
-    check(cudaMemcpy(data_, device, count * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    cudaFree(device);
-  }
-  ~host_array() {
-    if (pageable_) std::free(data_);
-    else cudaFreeHost(data_);
-  }
-  host_array(host_array const&) = delete;
-  host_array& operator=(host_array const&) = delete;
-  [[nodiscard]] T* data() const { return data_; }
-
-private:
-  std::size_t count_;
-  bool pageable_;
-  T* data_ = nullptr;
 };
 
 struct variant {

@@ -30,11 +30,13 @@ struct transfer_executor::resources {
   char* memory = nullptr;
   std::size_t bytes = 0;
   std::vector<cudaEvent_t> events;  // two for each step: it begins, it ends
+  cudaEvent_t idle = nullptr;       // on which the host waits, asleep
 
   ~resources() {
     for (cudaStream_t s : streams)
       if (s != nullptr) cudaStreamSynchronize(s);  // before the memory goes
     for (cudaEvent_t e : events) cudaEventDestroy(e);
+    if (idle != nullptr) cudaEventDestroy(idle);
     for (cudaStream_t s : streams)
       if (s != nullptr) cudaStreamDestroy(s);
     cudaFree(memory);
@@ -53,6 +55,7 @@ transfer_executor::transfer_executor(transfer_plan how) : how_(std::move(how)), 
   check_taken(cudaMalloc(&memory, held_->bytes), "device memory for the blocks");
   held_->memory = static_cast<char*>(memory);
   for (cudaStream_t& s : held_->streams) check_taken(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "a stream");
+  check_taken(cudaEventCreateWithFlags(&held_->idle, cudaEventDisableTiming | cudaEventBlockingSync), "an event");
   held_->events.reserve(2 * how_.work.steps.size());
   for (std::size_t e = 0; e < 2 * how_.work.steps.size(); ++e) {
     cudaEvent_t event = nullptr;
@@ -68,8 +71,9 @@ std::size_t transfer_executor::device_bytes() const noexcept { return held_->byt
 template <typename T>
 class transfer_executor::session {
 public:
-  session(transfer_executor const& owner, cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x)
-      : how_(owner.how_), owner_(owner), handle_(handle), rings_(rings), x_(x) {
+  session(transfer_executor const& owner, cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x,
+          std::atomic<bool>& touched)
+      : how_(owner.how_), owner_(owner), handle_(handle), rings_(rings), x_(x), touched_(touched) {
     tiling const& t = how_.work.blocks;
     problem const& shape = how_.full;
     char* next = owner.held_->memory;
@@ -90,7 +94,10 @@ public:
       ++now_;
     }
     if (rings_.out != nullptr) rings_.out->finish();
-    for (cudaStream_t s : owner_.held_->streams) check_running(cudaStreamSynchronize(s), "a product");
+    for (cudaStream_t s : owner_.held_->streams) {
+      check_running(cudaEventRecord(owner_.held_->idle, s), "an event");
+      check_running(cudaEventSynchronize(owner_.held_->idle), "a product");
+    }
     return times();
   }
 
@@ -171,6 +178,8 @@ private:
   void queue(store_block const& what) {
     slot& s = at(matrix_name::C, what.slot);
     begin(storing, {s.used});
+    if (!marks_) check_running(cudaLaunchHostFunc(stream(storing), mark, &touched_), "a callback");
+    marks_ = true;
     byte_lines const to = host_lines(x_.C, what.what), from = lines(s.data, s.ld, x_.C.order, what.what);
     if (x_.C.pinned)
       check_running(cudaMemcpy2DAsync(to.data, to.pitch, from.data, from.pitch, from.bytes, from.lines,
@@ -180,6 +189,8 @@ private:
     end(storing);
     s.stored = now_;
   }
+
+  static void CUDART_CB mark(void* touched) { static_cast<std::atomic<bool>*>(touched)->store(true); }
 
   [[nodiscard]] transfer_times times() const {
     transfer_times t;
@@ -199,19 +210,24 @@ private:
   cublasHandle_t const handle_;
   transfer_rings const& rings_;
   host_operands<T> const& x_;
+  std::atomic<bool>& touched_;
+  bool marks_ = false;  // the first store is queued, and before it what sets touched_
   std::array<std::vector<slot>, 3> slots_;
   T* workspace_ = nullptr;
   int now_ = 0;  // the step being queued
 };
 
 template <typename T>
-transfer_times transfer_executor::run(cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x) {
+transfer_times transfer_executor::run(cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x,
+                                      std::atomic<bool>& touched) {
   handle_modes const modes(handle);
   check_running(cublasSetStream(handle, held_->streams[multiplying]), "the stream of the products");
-  return session<T>(*this, handle, rings, x).run();
+  return session<T>(*this, handle, rings, x, touched).run();
 }
 
-template transfer_times transfer_executor::run(cublasHandle_t, transfer_rings const&, host_operands<double> const&);
-template transfer_times transfer_executor::run(cublasHandle_t, transfer_rings const&, host_operands<float> const&);
+template transfer_times transfer_executor::run(cublasHandle_t, transfer_rings const&, host_operands<double> const&,
+                                               std::atomic<bool>&);
+template transfer_times transfer_executor::run(cublasHandle_t, transfer_rings const&, host_operands<float> const&,
+                                               std::atomic<bool>&);
 
 }  // namespace heptad::cuda

@@ -6,6 +6,7 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -54,9 +55,11 @@ public:
   transfer_executor& operator=(transfer_executor const&) = delete;
 
   /// Blocks until C is complete. The handle is set to a stream of the executor's meanwhile.
-  /// Throws error{internal_error}: C may be partly updated.
+  /// Throws error{internal_error}: C may be partly updated, unless `touched` is false when the executor has gone; it is
+  /// set before the first element of C changes.
   template <typename T>
-  transfer_times run(cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x);
+  transfer_times run(cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x,
+                     std::atomic<bool>& touched);
 
   [[nodiscard]] transfer_plan const& how() const noexcept { return how_; }
   [[nodiscard]] std::size_t device_bytes() const noexcept;

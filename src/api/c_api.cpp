@@ -7,7 +7,9 @@
 #include <string>
 
 #include <heptad/heptad.h>
+#include <heptad/hybrid.h>
 #include <heptad/heptad.hpp>
+#include <heptad/hybrid.hpp>
 
 #include "src/api/blas_arguments.hpp"
 #include "src/api/context.hpp"
@@ -53,6 +55,13 @@ void column_major_gemm(char transa, char transb, std::int64_t m, std::int64_t n,
   (void)multiply(default_context(), x, options{});
 }
 
+template <typename T>
+void column_major_hybrid(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, T const* a,
+                         std::int64_t lda, T const* b, std::int64_t ldb, T beta, T* c, std::int64_t ldc) {
+  auto const x = blas_operands(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  (void)hybrid::gemm(default_context(), x.alpha, x.A, x.B, x.beta, x.C);
+}
+
 }  // namespace
 
 int record_failure(status code, char const* message) noexcept {
@@ -72,6 +81,18 @@ int heptad_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, floa
                  const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
   return heptad::guarded(
       [&] { heptad::column_major_gemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); });
+}
+
+int heptad_hybrid_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha, const double* a,
+                        int64_t lda, const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
+  return heptad::guarded(
+      [&] { heptad::column_major_hybrid(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); });
+}
+
+int heptad_hybrid_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, const float* a,
+                        int64_t lda, const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
+  return heptad::guarded(
+      [&] { heptad::column_major_hybrid(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); });
 }
 
 int heptad_set_num_threads(int n) {

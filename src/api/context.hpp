@@ -12,6 +12,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/api/learned_rates.hpp"
 #include "src/api/memory.hpp"
 #include "src/api/plan_cache.hpp"
 #include "src/api/refine.hpp"
@@ -53,6 +54,7 @@ struct [[gnu::visibility("hidden")]] context::impl {
   memory_pool memory;
   plan_cache plans;
   refinements refined;
+  learned_rates learned;
 
 private:
   mutable std::mutex mutex_;

@@ -222,17 +222,6 @@ int levels_of(std::vector<stage> const& stages) {
   return levels;
 }
 
-std::string describe(std::vector<stage> const& stages) {
-  if (stages.empty()) return "cuBLAS alone";
-  std::string text;
-  for (stage const& s : stages)
-    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", s.name, s.levels > 1 ? fmt::format(" x{}", s.levels) : "",
-                        s.batched ? " batched"
-                        : s.fused ? " fused"
-                                  : "");
-  return text;
-}
-
 void set_core(plan& p) {
   std::int64_t m = 1, n = 1, k = 1;
   for (stage const& s : p.stages) {
@@ -268,6 +257,17 @@ std::string refusal(plan const& p, plan const& classical, options const& wishes)
 [[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
 }  // namespace
+
+std::string describe(std::vector<stage> const& stages) {
+  if (stages.empty()) return "cuBLAS alone";
+  std::string text;
+  for (stage const& s : stages)
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", s.name, s.levels > 1 ? fmt::format(" x{}", s.levels) : "",
+                        s.batched ? " batched"
+                        : s.fused ? " fused"
+                                  : "");
+  return text;
+}
 
 void check_options(options const& wishes) {
   if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));

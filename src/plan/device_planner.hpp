@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include <heptad/cuda.hpp>
 
@@ -24,6 +26,9 @@ stage make_stage(std::string const& algorithm, int levels, bool batched, bool fu
 
 /// The derived fields of a plan whose stages are set: core, seconds, workspace, bound, growth.
 void complete_device_plan(plan& p, device_profile const& device);
+
+/// "winograd, winograd x3 batched", or "cuBLAS alone".
+std::string describe(std::vector<stage> const& stages);
 
 void check_options(options const& wishes);
 

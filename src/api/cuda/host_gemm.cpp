@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One call on matrices in host memory: check → C column-major → cut for the device → transfer and multiply, blocking.
+#include "src/api/cuda/host_gemm.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +21,20 @@
 #include "src/api/present.hpp"
 
 namespace heptad::cuda {
+
+bool is_pinned(char const* name, void const* first, void const* last) {
+  bool pinned = true;
+  for (void const* const where : {first, last}) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, where), "cudaPointerGetAttributes");
+    if (attributes.type == cudaMemoryTypeDevice)
+      reject(fmt::format("{}.data = {} must point to host memory; it is memory of device {}", name, first,
+                         attributes.device));
+    pinned = pinned && attributes.type != cudaMemoryTypeUnregistered;
+  }
+  return pinned;
+}
+
 namespace {
 
 constexpr std::size_t least_ring = std::size_t{64} << 10;
@@ -69,6 +85,11 @@ private:
   }
 };
 
+template <typename T>
+T* last_of(matrix_view<T> const& X) {
+  return X.data + (X.rows - 1) * X.row_stride + (X.cols - 1) * X.col_stride;
+}
+
 /// Host memory, which the device may copy itself when both ends are pinned.
 template <typename T>
 host_matrix<T> host_view(char const* name, matrix_view<T> const& X) {
@@ -76,17 +97,7 @@ host_matrix<T> host_view(char const* name, matrix_view<T> const& X) {
   if (reinterpret_cast<std::uintptr_t>(X.data) % sizeof(T) != 0)
     reject(fmt::format("{}.data = {} must be aligned to its elements of {} bytes", name,
                        static_cast<void const*>(X.data), sizeof(T)));
-  auto const type_at = [&](T const* where) {
-    cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, where), "cudaPointerGetAttributes");
-    if (attributes.type == cudaMemoryTypeDevice)
-      reject(fmt::format("{}.data = {} must point to host memory; it is memory of device {}", name,
-                         static_cast<void const*>(X.data), attributes.device));
-    return attributes.type;
-  };
-  T const* const last = X.data + (X.rows - 1) * X.row_stride + (X.cols - 1) * X.col_stride;
-  bool const pinned = type_at(X.data) != cudaMemoryTypeUnregistered && type_at(last) != cudaMemoryTypeUnregistered;
-  return {view.data, view.ld, view.order, pinned};
+  return {view.data, view.ld, view.order, is_pinned(name, X.data, last_of(X))};
 }
 
 void check_options(host_options const& wishes) {
@@ -104,12 +115,16 @@ void scale(T beta, matrix_view<T> const& C) {
     }
 }
 
+transfer_means means_of(bool pinned, host_options const& wishes) {
+  std::size_t const free = free_memory() / 10 * 9;
+  return {std::min(wishes.max_device_memory.value_or(free), free), pinned, wishes.copy_threads};
+}
+
 /// With as much device memory as there is: what was free may be gone, so less is asked for until it is had.
 std::unique_ptr<transfer_executor> prepare(element_type type, problem const& shape, bool pinned, int device,
                                            host_options const& wishes) {
   device_profile const profile = profile_of(device);
-  std::size_t const free = free_memory() / 10 * 9;
-  transfer_means means{std::min(wishes.max_device_memory.value_or(free), free), pinned, wishes.copy_threads};
+  transfer_means means = means_of(pinned, wishes);
   for (;;) {
     auto how = choose_transfer_plan(type, shape, means, profile, wishes.device);
     std::size_t const wanted = how.block_bytes + how.workspace_bytes;
@@ -148,7 +163,7 @@ host_report report_of(transfer_executor const& work, transfer_times const& times
 }
 
 template <typename T>
-host_report multiply(operands<T> const& x, host_options const& wishes) {
+host_report multiply(operands<T> const& x, host_options const& wishes, std::atomic<bool>& touched) {
   int const device = current_device();
   host_operands<T> const given{x.alpha, host_view("A", x.A), host_view("B", x.B), x.beta, host_view("C", x.C)};
   bool const pinned = given.A.pinned && given.B.pinned && given.C.pinned;
@@ -157,7 +172,7 @@ host_report multiply(operands<T> const& x, host_options const& wishes) {
   if (!pinned) through = idle_rings::take(wishes.ring_bytes, wishes.copy_threads);
   leased_handle const handle(device, nullptr);
   auto const times =
-      work->run(handle.get(), through ? transfer_rings{&through->in, &through->out} : transfer_rings{}, given);
+      work->run(handle.get(), through ? transfer_rings{&through->in, &through->out} : transfer_rings{}, given, touched);
   host_report r = report_of(*work, times, sizeof(T));
   r.staged = !pinned;
   if (through) {
@@ -169,21 +184,39 @@ host_report multiply(operands<T> const& x, host_options const& wishes) {
 
 }  // namespace
 
+double predict_host_gemm(element_type type, problem const& shape, bool pinned, host_options const& wishes) {
+  check_options(wishes);
+  return choose_transfer_plan(type, shape, means_of(pinned, wishes), profile_of(current_device()), wishes.device)
+      .forecast.seconds;
+}
+
 template <typename T>
-host_report gemm(T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C,
-                 host_options const& wishes) {
+host_report host_gemm(operands<T> const& given, host_options const& wishes, std::atomic<bool>& touched) {
   auto const start = std::chrono::steady_clock::now();
   check_options(wishes);
-  operands<T> const given{alpha, A, B, beta, C};
   check_operands(given);
   operands<T> const x = present(given);
   host_report r;
-  if (x.reads_factors()) r = multiply(x, wishes);
-  else if (beta != T(1)) scale(beta, C);
-  if (!x.reads_factors()) r.reason = "A and B do not contribute: C was scaled by the host";
+  if (x.reads_factors()) {
+    r = multiply(x, wishes, touched);
+  } else {
+    touched = true;
+    if (x.beta != T(1)) scale(x.beta, x.C);
+    r.reason = "A and B do not contribute: C was scaled by the host";
+  }
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  r.gflops = 2.0 * double(C.rows) * double(C.cols) * double(A.cols) / r.seconds / 1e9;
+  r.gflops = 2.0 * double(x.C.rows) * double(x.C.cols) * double(x.A.cols) / r.seconds / 1e9;
   return r;
+}
+
+template host_report host_gemm(operands<double> const&, host_options const&, std::atomic<bool>&);
+template host_report host_gemm(operands<float> const&, host_options const&, std::atomic<bool>&);
+
+template <typename T>
+host_report gemm(T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C,
+                 host_options const& wishes) {
+  std::atomic<bool> touched{false};
+  return host_gemm(operands<T>{alpha, A, B, beta, C}, wishes, touched);
 }
 
 std::string explain(host_report const& what) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What libheptad knows of libheptad_cuda: devices that compute products of matrices in host memory. The library is
+// found by name at run time, so that libheptad needs no CUDA.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <heptad/heptad.hpp>
+
+namespace heptad {
+
+struct found_device {
+  int number = 0;
+  std::string name;
+  std::string unusable;  ///< why; "" when it can be used
+};
+
+/// What one logical device may take of its real one.
+struct device_share {
+  int device = 0;
+  int sharers = 1;                                 ///< logical devices of the real one
+  std::optional<std::size_t> max_device_memory{};  ///< bytes of the real one, for all of them
+  int copy_threads = 1;
+  options wishes;  ///< of the product
+};
+
+template <typename T>
+struct device_product {
+  T alpha{};
+  matrix_view<T const> A, B;
+  T beta{};
+  matrix_view<T> C;
+};
+
+/// What a product on a device did.
+struct device_work {
+  std::string how;  ///< one line: levels, blocks
+  std::size_t bytes_in = 0, bytes_out = 0;
+  double overlap = 0;  ///< share of the time of transfers in which products ran
+};
+
+/// Callable from several threads at once. Everything throws error.
+class device_backend {
+public:
+  /// Of the Heptad that it was built with. Asked first: the rest may look different in another version.
+  [[nodiscard]] virtual char const* version() const noexcept = 0;
+  virtual std::vector<found_device> devices() = 0;
+  /// Can devices copy this host memory themselves, from its first element to the last? Memory of a device is refused.
+  virtual bool is_pinned(char const* name, void const* first, void const* last) = 0;
+  /// Predicted for a product that multiply() would compute while the other sharers of the device are as busy.
+  virtual double seconds(device_share const& who, element_type type, problem const& shape, bool pinned) = 0;
+  /// Blocking. `touched` is set before the first element of C changes.
+  virtual device_work multiply(device_share const& who, device_product<double> const& x,
+                               std::atomic<bool>& touched) = 0;
+  virtual device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) = 0;
+
+protected:
+  ~device_backend() = default;
+};
+
+/// The backend of libheptad_cuda, loaded at the first call. Throws error{invalid_argument} that says what is missing.
+device_backend& find_cuda_backend();
+
+}  // namespace heptad
+
+/// In libheptad_cuda.
+extern "C" [[gnu::weak]] heptad::device_backend* heptad_cuda_backend() noexcept;

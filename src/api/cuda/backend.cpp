@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The devices of this process for products that they share with the CPU: each call works on the device that it names,
+// and leaves the thread's current device as it was.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+
+#include "schedulers/cuda/backend.hpp"
+#include "src/api/cuda/device.hpp"
+#include "src/api/cuda/host_gemm.hpp"
+#include "src/plan/device_planner.hpp"
+
+namespace heptad::cuda {
+namespace {
+
+class device_scope {
+public:
+  explicit device_scope(int device) {
+    (void)cudaGetDevice(&before_);
+    check(cudaSetDevice(device), "cudaSetDevice");
+    (void)current_device();  // throws where it is not one for Heptad
+  }
+  ~device_scope() { (void)cudaSetDevice(before_); }
+  device_scope(device_scope const&) = delete;
+  device_scope& operator=(device_scope const&) = delete;
+
+private:
+  int before_ = 0;
+};
+
+/// A logical device has its share of the memory; every logical one its own rings.
+host_options options_of(device_share const& who) {
+  host_options all;
+  all.device.max_error = who.wishes.max_error;
+  all.device.guaranteed = who.wishes.guaranteed;
+  all.device.max_levels = who.wishes.max_levels;
+  all.device.force_levels = who.wishes.force_levels;
+  all.device.algorithm = who.wishes.algorithm;
+  all.copy_threads = who.copy_threads;
+  std::size_t const most = who.max_device_memory.value_or(free_memory() / 10 * 9);
+  all.max_device_memory = most / static_cast<std::size_t>(who.sharers);
+  return all;
+}
+
+std::string in_words(host_report const& r) {
+  return fmt::format("{}, {} products of at most {} x {} x {}{}", describe(r.plan.stages), r.products, r.block_m,
+                     r.block_n, r.block_k, r.resident ? "" : ", out of core");
+}
+
+class cuda_devices final : public device_backend {
+public:
+  [[nodiscard]] char const* version() const noexcept override { return HEPTAD_VERSION; }
+
+  std::vector<found_device> devices() override {
+    int count = 0;
+    if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess)
+      throw error(heptad::status::invalid_argument,
+                  fmt::format("no usable CUDA device: {}", cudaGetErrorString(status)));
+    std::vector<found_device> all;
+    for (int d = 0; d < count; ++d) {
+      found_device& x = all.emplace_back();
+      x.number = d;
+      cudaDeviceProp properties{};
+      if (cudaGetDeviceProperties(&properties, d) == cudaSuccess) x.name = properties.name;
+      try {
+        device_scope const on(d);
+      } catch (error const& e) {
+        x.unusable = e.what();
+      }
+    }
+    return all;
+  }
+
+  bool is_pinned(char const* name, void const* first, void const* last) override {
+    return cuda::is_pinned(name, first, last);
+  }
+
+  double seconds(device_share const& who, element_type type, problem const& shape, bool pinned) override {
+    device_scope const on(who.device);
+    return who.sharers * predict_host_gemm(type, shape, pinned, options_of(who));
+  }
+
+  device_work multiply(device_share const& who, device_product<double> const& x, std::atomic<bool>& touched) override {
+    return run(who, x, touched);
+  }
+  device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) override {
+    return run(who, x, touched);
+  }
+
+private:
+  template <typename T>
+  device_work run(device_share const& who, device_product<T> const& x, std::atomic<bool>& touched) {
+    device_scope const on(who.device);
+    host_report const r = host_gemm(operands<T>{x.alpha, x.A, x.B, x.beta, x.C}, options_of(who), touched);
+    return {in_words(r), r.bytes_in, r.bytes_out, r.overlap};
+  }
+};
+
+}  // namespace
+}  // namespace heptad::cuda
+
+HEPTAD_API heptad::device_backend* heptad_cuda_backend() noexcept {
+  static heptad::cuda::cuda_devices devices;
+  return &devices;
+}
