@@ -112,7 +112,7 @@ def section(folder, full):
 
 def hybrid_section(folders):
     """Products shared by the CPU and devices, of every record that has them: what is timed in turn is one row."""
-    names = {"cpu": "CPU", "device": "one device", "h1": "CPU + devices", "h2": "each as 2", "h3": "each as 3", "d1": "devices alone"}
+    names = {"cpu": "CPU", "device": "one device", "h1": "shared", "h2": "shared, each device as 2", "h3": "as 3", "d1": "devices alone"}
     lines = []
     for folder in folders:
         records = [json.loads(line) for line in (folder / "hybrid.jsonl").read_text().splitlines()]
@@ -126,7 +126,7 @@ def hybrid_section(folders):
         used = [name for name in names if any(name in case for case in cases.values())]
         lines += [f"{some['devices']} × {device} and {some['workers']} CPU workers, {environment.split()[1][:10]}, commit {environment.split()[3]}; ms, "
                   f"medians. Record: [{where}](../{where}).", "",
-                  "| n | type | memory | " + " | ".join(names[u] for u in used) + " | CPU's share | CPU + devices over one device |",
+                  "| n | type | memory | " + " | ".join(names[u] for u in used) + " | CPU's share | shared over one device |",
                   "| --- |" + " --- |" * (len(used) + 4)]
         for (n, kind, memory), case in cases.items():
             both, one = case["h1"], case["device"]
