@@ -292,7 +292,7 @@ TEST_CASE("without a device that can be used the CPU computes all, and the repor
   SECTION("no driver") { devices.no_driver = true, why = "no driver"; }
   SECTION("none") { devices.there.clear(), why = "no CUDA device"; }
   SECTION("an old one") { devices.there[0].unusable = "compute capability 6.1", why = "device 0 (paper): compute"; }
-  SECTION("another number") { wishes.devices = std::vector{5}, why = "device 5: there is none"; }
+  SECTION("another number") { wishes.devices.emplace({5}), why = "device 5: there is none"; }
   SECTION("too little memory") { devices.cannot_predict = true, why = "too few"; }
   SECTION("too little memory, and no share for the CPU") {
     devices.cannot_predict = true, wishes.cpu_share = 0.0, why = "too few";
@@ -316,11 +316,11 @@ TEST_CASE("devices that were not asked for take no part") {
   devices.there = {{0, "paper", ""}, {1, "glass", ""}};
   exact_product<double> x(120, 130, 20, 1.0);
   hybrid::options wishes;
-  wishes.devices = std::vector<int>{};
+  wishes.devices.emplace();
   auto r = x.run(workers, devices, wishes);
   CHECK((r.parts.size() == 1 && r.parts[0].device == -1 && r.absent.empty()));
   x.c = x.before;
-  wishes.devices = std::vector{1};
+  wishes.devices.emplace({1});
   wishes.cpu_share = 0.0;
   r = x.run(workers, devices, wishes);
   CHECK((r.parts.size() == 1 && r.parts[0].device == 1));
