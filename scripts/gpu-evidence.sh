@@ -71,7 +71,7 @@ bench ds 32768 3
 bench ds 4096,8192,16384 7 --beta 1
 bench t 2048,4096,8192,16384 9 --variants 1 --variants 2b
 for n in 2048 4096 8192 16384; do
-  bench s $n 7 --variants 1f --variants 1f@atomic --variants 1f@streams --variants 1/1f
+  bench ds $n 7 --variants 1f --variants 1f@atomic --variants 1f@streams --variants 1/1f
 done
 bench s 4096,8192,16384 7 --max-workspace 0
 bench s 4096,8192,16384 7 --max-workspace 1048576

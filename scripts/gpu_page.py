@@ -44,17 +44,24 @@ def variants(records, kind, n):
 
 
 def fused_table(records):
+    lines = []
+    for kind, name in (("f32", "float"), ("f64", "double")):
+        lines += fused_table_of(records, kind, name)
+    return lines
+
+
+def fused_table_of(records, kind, name):
     """One fused level in every way, and what the planner takes within little workspace."""
     ways = {"1f": "ordered", "1f@atomic": "atomic", "1f@streams": "streams", "1/1f": "Winograd around it"}
     cases = {}
     for r in records:
-        if r["type"] == "f32" and (r["variant"] in ways or r["variant"] == "auto" and r.get("max_workspace", -1) >= 0):
+        if r["type"] == kind and (r["variant"] in ways or r["variant"] == "auto" and r.get("max_workspace", -1) >= 0):
             cases.setdefault(r["n"], {})[r["variant"] if r["variant"] in ways else r["max_workspace"]] = r
     caps = sorted({c for case in cases.values() for c in case if isinstance(c, int)})
     if not cases:
         return []
     heads = list(ways.values()) + [f"planned within {c >> 10} KiB" for c in caps]
-    lines = ["", "Fused levels of Strassen, float, over cuBLAS:", "", "| n | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
+    lines = ["", f"Fused levels of Strassen, {name}, over cuBLAS:", "", "| n | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
     for n, case in sorted(cases.items()):
         cells = [f"{case[w]['over_cublas']:.2f}×" if w in case else "" for w in ways]
         cells += [f"{case[c]['over_cublas']:.2f}×, {case[c]['stages'] or 'cuBLAS'}" if c in case else "" for c in caps]

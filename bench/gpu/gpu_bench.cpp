@@ -218,6 +218,7 @@ private:
                                    {"max_workspace", given_.max_workspace},
                                    {"variant", v.name},
                                    {"stages", stages},
+                                   {"tile", v.how.tile},
                                    {"workspace", v.how.workspace},
                                    {"rounds", given_.rounds},
                                    {"median_ms", ms},

@@ -6,15 +6,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <heptad/cuda.hpp>
 
-#include "codelets/cuda/fused_geometry.hpp"
 #include "src/matrix/limits.hpp"
 #include "src/matrix/orientation.hpp"
+#include "src/plan/fused_tiles.hpp"
+#include "src/plan/fused_tuning.hpp"
 
 namespace heptad::cuda {
 
@@ -55,6 +56,7 @@ struct fused_call {
   std::int64_t m, n, k;                        // of one product
   fused_layout a, b;
   std::int64_t ldc;  // C is column-major
+  int tile = 0;      // of fused_tiles
   accumulation how =
       accumulation::ordered;  // streams: the caller orders launches; no two products of one share a block
   /// With accumulation::ordered: fused_counters() of them, all 0 before the first launch that uses them.
@@ -62,20 +64,13 @@ struct fused_call {
   unsigned first_ticket = 0;  // work items that earlier launches with these counters had
 };
 
-/// Queues one launch. Without an FP64 tensor core (compute capability below 8.0) double is refused.
+/// Queues one launch. A tile that the device cannot run is refused.
 template <typename T>
 cudaError_t launch_fused(cudaStream_t stream, fused_call<T> const& call);
 
-/// Work items of a launch, one thread block each.
+/// What the kernels of fused_tiles take on the current device, in that order; of a kernel that cannot be loaded nothing
+/// is known, and it has no threads.
 template <typename T>
-std::int64_t fused_items(std::int64_t products, std::int64_t m, std::int64_t n) {
-  return products * tile_shape<T>::grid(m, n).tiles();
-}
-
-/// Counters of launches whose targets have block numbers below `blocks`.
-template <typename T>
-std::size_t fused_counters(std::int64_t blocks, std::int64_t m, std::int64_t n) {
-  return 1 + static_cast<std::size_t>(blocks * tile_shape<T>::grid(m, n).tiles());
-}
+std::vector<tile_needs> fused_needs();
 
 }  // namespace heptad::cuda

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <tuple>
 
 #include "src/matrix/limits.hpp"
 
@@ -42,15 +43,17 @@ struct panel_place {
 };
 
 /// `Side` × `Depth` elements by `Threads` threads, `Width` neighbours at a time: along k where k is contiguous, else
-/// along the lines. Vectors of a thread are evenly spaced lines of the same steps.
+/// along the lines. Vectors of a thread are evenly spaced lines of the same steps. Along k, sixteen threads bring two
+/// vectors of eight lines, which meet no bank of shared memory twice when they are written there transposed.
 template <int Side, int Depth, int Threads, int Width>
 struct panel_share {
   static constexpr int vectors = Side * Depth / (Threads * Width);
-  static_assert(vectors * Threads * Width == Side * Depth && Threads % Depth == 0 && Depth % Width == 0);
+  static_assert(vectors * Threads * Width == Side * Depth && Threads % Depth == 0 && Depth % (2 * Width) == 0);
 
   __host__ __device__ static constexpr panel_place first(int thread, bool along_k) {
-    constexpr int line_threads = Threads / Depth, step_threads = Depth / Width;
-    return along_k ? panel_place{thread / step_threads, thread % step_threads * Width}
+    constexpr int line_threads = Threads / Depth, pairs = Depth / (2 * Width);
+    int const sixteen = thread / 16;
+    return along_k ? panel_place{sixteen / pairs * 8 + thread / 2 % 8, (sixteen % pairs * 2 + thread % 2) * Width}
                    : panel_place{thread % line_threads * Width, thread / line_threads};
   }
   __host__ __device__ static constexpr int line_step(bool along_k) {
@@ -58,21 +61,19 @@ struct panel_share {
   }
 };
 
-/// The tile of C of one thread block and the shape of its work.
-template <typename T>
-struct tile_shape;
-
-/// FP32: a warp computes 128 × 32, a thread four vectors of four rows in eight columns.
-template <>
-struct tile_shape<float> {
-  static constexpr int width = 4;  // elements of a vector
-  static constexpr int warps_m = 2, warps_n = 4, warp_m = 128, warp_n = 32;
+/// The tile of C of one thread block, cut into equal parts for its warps. `Tensor`: multiplied on tensor cores.
+template <typename T, bool Tensor, int WarpsM, int WarpsN, int WarpM, int WarpN, int Resident>
+struct tile_shape {
+  using element = T;
+  static constexpr bool tensor = Tensor;
+  static constexpr int width = 16 / sizeof(T);  // elements of a vector
+  static constexpr int warps_m = WarpsM, warps_n = WarpsN, warp_m = WarpM, warp_n = WarpN;
   static constexpr int m = warps_m * warp_m, n = warps_n * warp_n, depth = 8;
-  static_assert(m == fused_tile_m && n == fused_tile_n);
-  static constexpr int threads = 32 * warps_m * warps_n, resident = 1;
+  static constexpr int threads = 32 * warps_m * warps_n;
+  static constexpr int resident = Resident;               // thread blocks on a multiprocessor, by their registers
   static constexpr int pitch_a = m + 4, pitch_b = n + 4;  // of a step of k in shared memory: no bank twice
   static constexpr int stage = depth * (pitch_a + pitch_b);
-  static constexpr int shared_bytes = (2 * stage + 2 * most_fused_terms) * int(sizeof(float));  // and the factors
+  static constexpr int shared_bytes = (2 * stage + 2 * most_fused_terms) * int(sizeof(T));  // and the factors
 
   using share_a = panel_share<m, depth, threads, width>;
   using share_b = panel_share<n, depth, threads, width>;
@@ -81,5 +82,27 @@ struct tile_shape<float> {
     return {static_cast<int>((rows + m - 1) / m), static_cast<int>((cols + n - 1) / n)};
   }
 };
+
+/// The compiled shapes of a type, by the numbers of fused_tiles.
+template <typename T>
+struct compiled_shapes;
+
+template <>
+struct compiled_shapes<float> {
+  using list = std::tuple<tile_shape<float, false, 2, 4, 128, 32, 1>,  //
+                          tile_shape<float, false, 1, 8, 128, 32, 1>,  //
+                          tile_shape<float, false, 2, 4, 64, 32, 2>>;
+};
+
+/// The last is for devices without FP64 tensor cores.
+template <>
+struct compiled_shapes<double> {
+  using list = std::tuple<tile_shape<double, true, 2, 2, 64, 32, 2>,  //
+                          tile_shape<double, true, 2, 2, 32, 32, 3>,  //
+                          tile_shape<double, false, 2, 2, 32, 32, 2>>;
+};
+
+template <typename T, int Number>
+using compiled_shape = std::tuple_element_t<Number, typename compiled_shapes<T>::list>;
 
 }  // namespace heptad::cuda

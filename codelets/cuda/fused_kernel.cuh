@@ -29,11 +29,11 @@ struct fused_arguments {
 
 /// A thread's share of the panels of one operand. `Sources`: blocks in its sum; most_fused_terms: up to that many.
 /// Wide: vectors never reach beyond the operand and are aligned.
-template <typename T, typename Share, int Pitch, bool Wide, int Sources>
+template <typename Shape, typename Share, int Pitch, bool Wide, int Sources>
 class panel_of_sum {
 public:
-  using shape = tile_shape<T>;
-  using value = vector<T, shape::width>;
+  using T = typename Shape::element;
+  using value = vector<T, Shape::width>;
 
   /// The panel begins at line `first` of `lines`. `factors`: room in shared memory, filled after the next barrier.
   __device__ panel_of_sum(fused_source<T> const* sources, int count, std::int64_t ld, bool along_k, int first,
@@ -41,7 +41,7 @@ public:
       : count_(count), along_k_(along_k), place_(Share::first(thread, along_k)), lines_(lines - first) {
     std::int64_t const line_stride = along_k ? ld : 1, step_stride = along_k ? 1 : ld;
     // What lies beyond the last line is computed and never stored: any line will do for it.
-    int const last = along_k ? lines_ - 1 : lines_ - shape::width;
+    int const last = along_k ? lines_ - 1 : lines_ - Shape::width;
     auto const line_of = [&](int v) {
       int const line = place_.line + v * Share::line_step(along_k);
       return Wide && line > last ? last : line;
@@ -85,7 +85,7 @@ public:
       int const line = place_.line + v * Share::line_step(along_k_);
       if (along_k_) {
         HEPTAD_UNROLL
-        for (int e = 0; e < shape::width; ++e) panel[(place_.step + e) * Pitch + line] = sum_[v].x[e];
+        for (int e = 0; e < Shape::width; ++e) panel[(place_.step + e) * Pitch + line] = sum_[v].x[e];
       } else {
         *reinterpret_cast<value*>(panel + place_.step * Pitch + line) = sum_[v];
       }
@@ -108,13 +108,13 @@ private:
     for (int v = 0; v < Share::vectors; ++v) {
       T const* const where = from_[i] + further_[v];
       if (Wide) {
-        into[v] = depth == shape::depth || place_.step < depth ? load_constant(reinterpret_cast<value const*>(where))
+        into[v] = depth == Shape::depth || place_.step < depth ? load_constant(reinterpret_cast<value const*>(where))
                                                                : value::zero();
         continue;
       }
       int const line = place_.line + v * Share::line_step(along_k_);
       HEPTAD_UNROLL
-      for (int e = 0; e < shape::width; ++e) {
+      for (int e = 0; e < Shape::width; ++e) {
         bool const there =
             along_k_ ? line < lines_ && place_.step + e < depth : line + e < lines_ && place_.step < depth;
         into[v].x[e] = there ? __ldg(where + e) : T(0);
@@ -133,19 +133,23 @@ private:
   value sum_[Share::vectors], next_[Share::vectors];
 };
 
+template <typename Shape, bool Wide, int Sources>
+using panel_of_A = panel_of_sum<Shape, typename Shape::share_a, Shape::pitch_a, Wide, Sources>;
+template <typename Shape, bool Wide, int Sources>
+using panel_of_B = panel_of_sum<Shape, typename Shape::share_b, Shape::pitch_b, Wide, Sources>;
+
 /// One tile of one product, with so many blocks in its sums.
-template <typename T, bool Wide, int SourcesA, int SourcesB>
-__device__ void multiply_tile(fused_arguments<T> const& a, tile_place const& at, tile_math<T>& math, T* shared) {
-  using shape = tile_shape<T>;
-  constexpr int depth = shape::depth, steps = tile_math<T>::steps;
+template <typename Shape, bool Wide, int SourcesA, int SourcesB>
+__device__ void multiply_tile(fused_arguments<typename Shape::element> const& a, tile_place const& at,
+                              tile_math<Shape>& math, typename Shape::element* shared) {
+  using T = typename Shape::element;
+  constexpr int depth = Shape::depth, steps = tile_math<Shape>::steps, offset_b = depth * Shape::pitch_a;
   int const thread = static_cast<int>(threadIdx.x);
   fused_product<T> const& p = a.products[at.product];
-  T* const factors = shared + 2 * shape::stage;
-  panel_of_sum<T, typename shape::share_a, shape::pitch_a, Wide, SourcesA> A(p.a, p.sources_a, a.ld_a, a.a_along_k,
-                                                                             at.row * shape::m, a.m, thread, factors);
-  panel_of_sum<T, typename shape::share_b, shape::pitch_b, Wide, SourcesB> B(
-      p.b, p.sources_b, a.ld_b, a.b_along_k, at.col * shape::n, a.n, thread, factors + most_fused_terms);
-  constexpr int offset_b = depth * shape::pitch_a;
+  T* const factors = shared + 2 * Shape::stage;
+  panel_of_A<Shape, Wide, SourcesA> A(p.a, p.sources_a, a.ld_a, a.a_along_k, at.row * Shape::m, a.m, thread, factors);
+  panel_of_B<Shape, Wide, SourcesB> B(p.b, p.sources_b, a.ld_b, a.b_along_k, at.col * Shape::n, a.n, thread,
+                                      factors + most_fused_terms);
 
   // The panel that is not whole comes first: all others need no care.
   int const panels = (a.k + depth - 1) / depth, first = a.k - (panels - 1) * depth;
@@ -158,12 +162,13 @@ __device__ void multiply_tile(fused_arguments<T> const& a, tile_place const& at,
   __syncthreads();
   math.read(shared, shared + offset_b, 0, 0);
 
-  T *now = shared, *later = shared + shape::stage;
+  T *now = shared, *later = shared + Shape::stage;
   for (int left = panels - 1; left >= 0; --left) {
     HEPTAD_UNROLL
     for (int k = 0; k < depth; k += steps) {
-      if (left > 0 && k % (depth / most_fused_terms) == 0 && k * most_fused_terms / depth >= 2)
-        A.go_on(k * most_fused_terms / depth, depth), B.go_on(k * most_fused_terms / depth, depth);
+      HEPTAD_UNROLL
+      for (int i = 2; i < most_fused_terms; ++i)  // evenly spaced
+        if (left > 0 && i * depth / most_fused_terms / steps == k / steps) A.go_on(i, depth), B.go_on(i, depth);
       bool const last = k + steps == depth;
       if (last) {
         A.finish(later, depth), B.finish(later + offset_b, depth);
@@ -179,53 +184,66 @@ __device__ void multiply_tile(fused_arguments<T> const& a, tile_place const& at,
   }
 }
 
+/// Calls work(a, b) with compile-time counts of the blocks in the sums; most_fused_terms: up to that many.
+template <typename T, typename Work>
+__device__ void by_sources(fused_product<T> const& p, Work const& work) {
+  constexpr std::integral_constant<int, 1> one{};
+  constexpr std::integral_constant<int, 2> two{};
+  constexpr std::integral_constant<int, most_fused_terms> most{};
+  if (p.sources_a > 2 || p.sources_b > 2) work(most, most);
+  else if (p.sources_a == 2 && p.sources_b == 2) work(two, two);
+  else if (p.sources_a == 2) work(two, one);
+  else if (p.sources_b == 2) work(one, two);
+  else work(one, one);
+}
+
 /// C := factor · tile + beta C for one target.
-template <typename T, bool Wide>
-__device__ void update_target(fused_arguments<T> const& a, tile_place const& at, tile_math<T> const& math,
+template <typename Shape, bool Wide, typename T>
+__device__ void update_target(fused_arguments<T> const& a, tile_place const& at, tile_math<Shape> const& math,
                               fused_target<T> const& c) {
-  using shape = tile_shape<T>;
-  using value = vector<T, shape::width>;
-  constexpr int together = 2;  // columns whose reads are under way at a time
-  int const rows = a.m - at.row * shape::m, cols = a.n - at.col * shape::n;
-  T* const tile =
-      c.data + static_cast<std::int64_t>(at.row) * shape::m + static_cast<std::int64_t>(at.col) * shape::n * a.ld_c;
+  using value = vector<T, Shape::width>;
+  constexpr int vectors = tile_math<Shape>::vectors, columns = tile_math<Shape>::columns;
+  constexpr int together = vectors < 8 ? 2 : 1;  // columns whose reads are under way at a time
+  int const rows = a.m - at.row * Shape::m, cols = a.n - at.col * Shape::n;
+  T* const tile = c.data + std::int64_t{at.row} * Shape::m + std::int64_t{at.col} * Shape::n * a.ld_c + math.row(0);
+  auto const column = [&](int j) { return tile + math.col(j) * a.ld_c; };
   bool const atomic = a.how == accumulation::atomic, reads = !atomic && c.beta != T(0);
   HEPTAD_UNROLL
-  for (int first = 0; first < tile_math<T>::columns; first += together) {
-    value before[together][tile_math<T>::vectors];
+  for (int first = 0; first < columns; first += together) {
+    value before[together][vectors];
     HEPTAD_UNROLL
     for (int j = 0; j < together; ++j) {
       HEPTAD_UNROLL
-      for (int v = 0; v < tile_math<T>::vectors; ++v) {
+      for (int v = 0; v < vectors; ++v) {
         int const row = math.row(v), col = math.col(first + j);
-        value const* const where = reinterpret_cast<value const*>(tile + row + col * a.ld_c);
+        T const* const where = column(first + j) + (row - math.row(0));
         before[j][v] = value::zero();
         if (!reads || col >= cols) continue;
         if (Wide) {
-          if (row < rows) before[j][v] = load_shared_result(where);
+          if (row < rows) before[j][v] = load_shared_result(reinterpret_cast<value const*>(where));
         } else {
           HEPTAD_UNROLL
-          for (int e = 0; e < shape::width; ++e)
-            if (row + e < rows) before[j][v].x[e] = tile[row + e + col * a.ld_c];
+          for (int e = 0; e < Shape::width; ++e)
+            if (row + e < rows) before[j][v].x[e] = where[e];
         }
       }
     }
     HEPTAD_UNROLL
     for (int j = 0; j < together; ++j) {
       HEPTAD_UNROLL
-      for (int v = 0; v < tile_math<T>::vectors; ++v) {
+      for (int v = 0; v < vectors; ++v) {
         int const row = math.row(v), col = math.col(first + j);
         if (col >= cols) continue;
         value result = c.factor * math.sum(v, first + j);
         if (!atomic && reads) result = result + c.beta * before[j][v];
-        T* const where = tile + row + col * a.ld_c;
+        T* const where = column(first + j) + (row - math.row(0));
         if (Wide) {
           if (row >= rows) continue;
           if (atomic) add_atomically(reinterpret_cast<value*>(where), result);
           else *reinterpret_cast<value*>(where) = result;
         } else {
           HEPTAD_UNROLL
-          for (int e = 0; e < shape::width; ++e) {
+          for (int e = 0; e < Shape::width; ++e) {
             if (row + e >= rows) continue;
             if (atomic) atomicAdd(where + e, result.x[e]);
             else where[e] = result.x[e];
@@ -236,31 +254,10 @@ __device__ void update_target(fused_arguments<T> const& a, tile_place const& at,
   }
 }
 
-template <typename T, bool Wide>
-__global__ void __launch_bounds__(tile_shape<T>::threads, tile_shape<T>::resident)
-    fused_kernel(__grid_constant__ fused_arguments<T> const a) {
-  HEPTAD_SHARED_MEMORY(memory);
-  T* const shared = reinterpret_cast<T*>(memory);
-  std::int64_t item = blockIdx.x;
-  if (a.how == accumulation::ordered) {
-    // Items are taken in order by blocks that run: who waits, waits for a block that runs too.
-    unsigned* const ticket = reinterpret_cast<unsigned*>(memory);
-    if (threadIdx.x == 0) *ticket = atomicAdd(a.counters, 1u) - a.first_ticket;
-    __syncthreads();
-    item = *ticket;
-    __syncthreads();
-  }
-  tile_place const at = place_of(item, a.grid, band_of_tiles);
+/// The result of a tile to all of its targets, each in its turn.
+template <typename Shape, bool Wide, typename T>
+__device__ void update_targets(fused_arguments<T> const& a, tile_place const& at, tile_math<Shape> const& math) {
   fused_product<T> const& p = a.products[at.product];
-
-  tile_math<T> math(static_cast<int>(threadIdx.x));
-  if (p.sources_a > 2 || p.sources_b > 2)
-    multiply_tile<T, Wide, most_fused_terms, most_fused_terms>(a, at, math, shared);
-  else if (p.sources_a == 2 && p.sources_b == 2) multiply_tile<T, Wide, 2, 2>(a, at, math, shared);
-  else if (p.sources_a == 2) multiply_tile<T, Wide, 2, 1>(a, at, math, shared);
-  else if (p.sources_b == 2) multiply_tile<T, Wide, 1, 2>(a, at, math, shared);
-  else multiply_tile<T, Wide, 1, 1>(a, at, math, shared);
-
   for (int i = 0; i < p.targets; ++i) {
     fused_target<T> const& c = p.c[i];
     unsigned* const turn = a.counters + 1 + c.block * a.grid.tiles() + at.row * std::int64_t{a.grid.cols} + at.col;
@@ -269,7 +266,7 @@ __global__ void __launch_bounds__(tile_shape<T>::threads, tile_shape<T>::residen
         while (load_acquire(turn) != c.turn) __nanosleep(64);
       __syncthreads();
     }
-    update_target<T, Wide>(a, at, math, c);
+    update_target<Shape, Wide>(a, at, math, c);
     if (a.how == accumulation::ordered) {
       __syncthreads();
       if (threadIdx.x == 0) {
@@ -277,6 +274,38 @@ __global__ void __launch_bounds__(tile_shape<T>::threads, tile_shape<T>::residen
         store_release(turn, c.turn + 1);
       }
     }
+  }
+}
+
+/// Compute capability 7.5 has none of the instructions that the tensor shapes need: they are empty there.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <typename Shape>
+inline constexpr bool runs_here = !Shape::tensor;
+#else
+template <typename Shape>
+inline constexpr bool runs_here = true;
+#endif
+
+template <typename Shape, bool Wide>
+__global__ void __launch_bounds__(Shape::threads, Shape::resident)
+    fused_kernel(__grid_constant__ fused_arguments<typename Shape::element> const a) {
+  if constexpr (runs_here<Shape>) {
+    HEPTAD_SHARED_MEMORY(memory);
+    auto* const shared = reinterpret_cast<typename Shape::element*>(memory);
+    std::int64_t item = blockIdx.x;
+    if (a.how == accumulation::ordered) {
+      // Items are taken in order by blocks that run: who waits, waits for a block that runs too.
+      unsigned* const ticket = reinterpret_cast<unsigned*>(memory);
+      if (threadIdx.x == 0) *ticket = atomicAdd(a.counters, 1u) - a.first_ticket;
+      __syncthreads();
+      item = *ticket;
+      __syncthreads();
+    }
+    tile_place const at = place_of(item, a.grid, band_of_tiles);
+    tile_math<Shape> math(static_cast<int>(threadIdx.x));
+    by_sources(a.products[at.product],
+               [&](auto A, auto B) { multiply_tile<Shape, Wide, A.value, B.value>(a, at, math, shared); });
+    update_targets<Shape, Wide>(a, at, math);
   }
 }
 

@@ -61,6 +61,7 @@ struct plan {
   cuda::arithmetic arithmetic = arithmetic::exact;
   std::vector<stage> stages;  ///< outermost first, only the last may be batched or fused; none: one call of cuBLAS
   cuda::accumulation accumulation = accumulation::ordered;  ///< of a fused stage
+  int tile = -1;  ///< of a fused stage: the number of its kernel's tile; negative: as measured best
   std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
   double seconds = 0;                               ///< predicted
   double classical_seconds = 0;                     ///< predicted for cuBLAS alone

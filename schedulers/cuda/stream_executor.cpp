@@ -7,7 +7,6 @@
 #include <array>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 #include "codelets/cuda/fused.hpp"
 #include "codelets/cuda/product.hpp"
@@ -119,6 +118,7 @@ struct stream_executor::frame {
                        {A.ld, A.order},
                        {B.ld, B.order},
                        C.ld,
+                       owner.tile_,
                        owner.accumulation_,
                        reinterpret_cast<unsigned*>(counters),
                        group.first_ticket};
@@ -151,21 +151,26 @@ stream_executor::stream_executor(plan const& how)
     : arithmetic_(how.arithmetic),
       batched_(!how.stages.empty() && how.stages.back().batched),
       sequence_(build_device_sequence(how)),
-      accumulation_(how.accumulation) {
+      accumulation_(how.accumulation),
+      tile_(how.tile) {
   for (additions_program const& p : sequence_.programs) programs_.emplace_back(p);
   counters_at_ = static_cast<std::size_t>(sequence_.body.scratch_elements) *
                  (how.type == element_type::f64 ? sizeof(double) : sizeof(float));
-  bool const exact = how.type == element_type::f32 && how.arithmetic == arithmetic::exact;
-  if (sequence_.fused_products > 0 && (!exact || sequence_.fused_products > most_fused_products))
-    throw error(status::invalid_argument,
-                fmt::format("plan.stages: a fused level is for exact products of float, at most {} of them",
-                            most_fused_products));
-  settle(sequence_.body.steps);
+  auto const tiles = fused_tiles(how.type);
+  if (sequence_.fused_products > 0) {
+    if (how.arithmetic != arithmetic::exact || sequence_.fused_products > most_fused_products)
+      throw error(
+          status::invalid_argument,
+          fmt::format("plan.stages: a fused level is for exact products, at most {} of them", most_fused_products));
+    if (tile_ < 0 || tile_ >= static_cast<int>(tiles.size()))
+      throw error(status::invalid_argument, fmt::format("plan.tile = {} must be below {}", tile_, tiles.size()));
+  }
+  settle(sequence_.body.steps, tiles[static_cast<std::size_t>(std::max(tile_, 0))]);
   sequence_.body.steps.clear();
 }
 
 /// Which kernel runs each step, and with which of its neighbours.
-void stream_executor::settle(std::span<step> steps) {
+void stream_executor::settle(std::span<step> steps, fused_tile const& tile) {
   fused_numbering numbering;
   std::vector<product_step> level;
   std::int64_t tiles = 0;
@@ -181,7 +186,7 @@ void stream_executor::settle(std::span<step> steps) {
     auto& product = std::get<product_step>(steps[i]);
     if (sequence_.fused_products > 0 && i < sequence_.core_steps) {
       block const& c = product.c.front().where;
-      tiles = tile_shape<float>::grid(c.rows, c.cols).tiles();
+      tiles = tile.count(c.rows, c.cols);
       level.push_back(std::move(product));
       if (level.size() < sequence_.fused_products) continue;
       calls_.emplace_back(numbering.add(level, tiles));
@@ -246,7 +251,7 @@ void stream_executor::run(cudaStream_t stream, cublasHandle_t handle, bound_oper
   for (auto const& call : calls_) {
     if (auto const* const pass = std::get_if<combine_step>(&call)) f.pass(stream, *pass);
     else if (auto const* const batch = std::get_if<product_batch>(&call)) f.products(handle, *batch);
-    else if constexpr (std::is_same_v<T, float>) f.fused(stream, std::get<fused_group>(call));
+    else f.fused(stream, std::get<fused_group>(call));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "codelets/cuda/combine.hpp"
 #include "schedulers/cuda/fused_group.hpp"
 #include "src/matrix/orientation.hpp"
+#include "src/plan/fused_tiles.hpp"
 #include "tasks/device_sequence.hpp"
 
 namespace heptad::cuda {
@@ -64,7 +65,7 @@ private:
   template <typename T>
   struct frame;
   [[nodiscard]] bool extends(product_batch& batch, product_step const& next) const;
-  void settle(std::span<step> steps);
+  void settle(std::span<step> steps, fused_tile const& tile);
 
   arithmetic const arithmetic_;
   bool const batched_;
@@ -72,6 +73,7 @@ private:
   std::vector<combine_program> programs_;
   std::vector<std::variant<combine_step, product_batch, fused_group>> calls_;
   accumulation const accumulation_;
+  int const tile_;  // of a fused stage
   std::size_t counters_at_ = 0, counter_bytes_ = 0;  // in the workspace
 };
 

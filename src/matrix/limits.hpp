@@ -10,9 +10,8 @@ inline constexpr int most_terms = 64;
 /// What one launch of the general combine kernel of a device takes.
 inline constexpr int most_general_inputs = 64, most_general_outputs = 128, most_general_terms = 1024;
 
-/// A fused product of a device computes C in tiles of this shape, one counter each, and takes sums of at most so many
-/// blocks.
-inline constexpr int fused_tile_m = 256, fused_tile_n = 128, most_fused_terms = 4;
+/// A fused product of a device takes sums of at most so many blocks.
+inline constexpr int most_fused_terms = 4;
 
 /// Products with a side up to this may be computed by the thin product codelet, which gathers nothing.
 inline constexpr int thin_side = 672;

@@ -18,6 +18,7 @@
 #include "src/matrix/limits.hpp"
 #include "src/plan/accuracy.hpp"
 #include "src/plan/cost_model.hpp"
+#include "src/plan/fused_tiles.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -99,7 +100,7 @@ public:
       if (!s.batched) adding = 1 - double(t.shared) / t.rank;
     }
     if (!plan_.stages.empty() && plan_.stages.back().fused) {
-      auto const [products, counters] = fused(x, plan_.stages.back());
+      auto const [products, counters] = fused(x);
       return {seconds + blocks * products + fringes(), held + counters};
     }
     bool const batched = !plan_.stages.empty() && plan_.stages.back().batched;
@@ -108,17 +109,22 @@ public:
     return {seconds + fringes(), held};
   }
 
+  /// Of the cube whose rate these products have.
+  [[nodiscard]] static double fused_size(extent const& leaf) {
+    return std::min(std::cbrt(leaf.m * leaf.n * leaf.k), 2 * std::min({leaf.m, leaf.n, leaf.k}));
+  }
+
 private:
   /// Seconds of one fused level on blocks of these extents, and bytes of counters for all.
-  [[nodiscard]] std::pair<double, double> fused(extent const& x, stage const& s) const {
-    level_traffic const& t = known(s.name, s.levels).traffic;
+  [[nodiscard]] std::pair<double, double> fused(extent const& x) const {
+    level_traffic const& t = known(plan_.stages.back().name, plan_.stages.back().levels).traffic;
     extent const leaf{x.m / t.m, x.n / t.n, x.k / t.k};
-    double const size = std::cbrt(leaf.m * leaf.n * leaf.k), least = std::min({leaf.m, leaf.n, leaf.k});
     using point = product_rates::fused_cube;
-    double rate = interpolate(rates_.fused, std::min(size, 2 * least), &point::size, &point::tflops);
+    double rate = interpolate(rates_.fused, fused_size(leaf), &point::size, &point::tflops);
     if (!aligned(leaf)) rate *= fused_unaligned;
     if (plan_.shape.a_row_major) rate *= fused_transposed;
-    double const tiles = std::ceil(leaf.m / fused_tile_m) * std::ceil(leaf.n / fused_tile_n);
+    fused_tile const tile = fused_tiles(plan_.type)[static_cast<std::size_t>(plan_.tile)];
+    double const tiles = double(tile.count(std::int64_t(leaf.m), std::int64_t(leaf.n)));
     // Products that meet in C follow each other, and each begins on an idle device.
     if (plan_.accumulation == accumulation::streams) rate *= filled(tiles) / filled(t.rank * tiles);
     bool const counted = plan_.accumulation == accumulation::ordered;
@@ -234,6 +240,18 @@ void set_core(plan& p) {
   p.core_k = p.shape.k / k * k;
 }
 
+/// The tile of the measured cube that is nearest to the products of the fused level.
+void set_tile(plan& p, product_rates const& rates) {
+  if (p.tile >= 0 || p.stages.empty() || !p.stages.back().fused) return;
+  extent leaf{double(p.core_m), double(p.core_n), double(p.core_k)};
+  for (stage const& s : p.stages)
+    leaf = {leaf.m / s.coefficients->m, leaf.n / s.coefficients->n, leaf.k / s.coefficients->k};
+  auto const distance = [size = device_model::fused_size(leaf)](product_rates::fused_cube const& c) {
+    return std::abs(std::log(std::max(size, 1.0) / c.size));
+  };
+  p.tile = rates.fused.empty() ? 0 : std::ranges::min_element(rates.fused, {}, distance)->tile;
+}
+
 void set_accuracy(plan& p) {
   std::vector<level_accuracy const*> levels;
   for (stage const& s : p.stages)
@@ -285,6 +303,7 @@ stage make_stage(std::string const& algorithm, int levels, bool batched, bool fu
 
 void complete_device_plan(plan& p, device_profile const& device) {
   set_core(p);
+  set_tile(p, device.rates(p.type, p.arithmetic));
   set_accuracy(p);
   device_model const model(p, device);
   auto const [seconds, held] = model.run();

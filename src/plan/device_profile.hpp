@@ -22,11 +22,12 @@ struct product_rates {
     int k;
     double tflops;
   };
-  /// Products of one fused level of Strassen, cubes of this size, in order. Ascending sizes; none where there is no
-  /// such kernel.
+  /// Products of one fused level of Strassen, cubes of this size, in order, by the best of fused_tiles. Ascending
+  /// sizes; none where there is no such kernel.
   struct fused_cube {
     int size;
     double tflops;
+    int tile = 0;
   };
   std::vector<cube> cubes;
   std::vector<thin> thins;

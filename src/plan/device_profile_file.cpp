@@ -47,6 +47,7 @@ requires requires(Fused f) { f.size, f.tflops; }
 void for_each_number(Fused& f, Visit const& visit) {
   visit("size", f.size);
   visit("tflops", f.tflops);
+  visit("tile", f.tile);
 }
 template <typename Profile, typename Visit>
 void for_each_rates(Profile& p, Visit const& visit) {
@@ -102,7 +103,7 @@ json as_json_entry(device_profile const& p) {
 
 }  // namespace
 
-std::string device_profile_version() { return HEPTAD_VERSION "/2"; }
+std::string device_profile_version() { return HEPTAD_VERSION "/3"; }
 
 std::string device_profiles_path() {
   return (std::filesystem::path(profile_path()).parent_path() / "cuda-devices.json").string();

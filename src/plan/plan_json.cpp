@@ -108,6 +108,7 @@ nlohmann::json plan_to_json(cuda::plan const& how) {
           {"arithmetic", arithmetics[static_cast<int>(how.arithmetic)]},
           {"stages", stages},
           {"accumulation", accumulations[static_cast<int>(how.accumulation)]},
+          {"tile", how.tile},
           {"core", {{"m", how.core_m}, {"n", how.core_n}, {"k", how.core_k}}},
           {"seconds", how.seconds},
           {"classical_seconds", how.classical_seconds},

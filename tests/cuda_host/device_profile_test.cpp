@@ -47,6 +47,7 @@ cuda::device_profile measured(std::string const& name) {
   p.version = cuda::device_profile_version();
   p.load_gbytes = 12.5;
   p.f32.unaligned = 0.75;
+  p.f32.fused.front().tile = 2;
   return p;
 }
 
@@ -72,7 +73,8 @@ TEST_CASE("a device profile is loaded as it was saved, and found by its device")
   CHECK(found->bf16.thins.back().tflops == again.bf16.thins.back().tflops);
   REQUIRE(found->f32.fused.size() == again.f32.fused.size());
   CHECK(found->f32.fused.back().tflops == again.f32.fused.back().tflops);
-  CHECK(found->f64.fused.empty());
+  CHECK(found->f32.fused.front().tile == again.f32.fused.front().tile);
+  CHECK(found->tf32.fused.empty());
   CHECK(cuda::load_device_profile(file.path(), "")->name == "first");  // measured last
   CHECK(cuda::load_device_profile(file.path(), "second")->store_gbytes == measured("second").store_gbytes);
   CHECK_FALSE(cuda::load_device_profile(file.path(), "third"));

@@ -21,6 +21,7 @@ class fused_case {
 public:
   std::vector<cuda::fused_product<T>> products;
   int launches = 1;  // the products are shared out to so many
+  int tile = 0;
 
   /// `offset` elements come before each matrix: 1 spoils the alignment.
   fused_case(fused_sizes const& s, std::string const& name, int offset, unsigned seed)
@@ -38,16 +39,17 @@ public:
         for (std::int64_t i = 0; i < size_.m; ++i) C_.at(i, j) = std::numeric_limits<T>::quiet_NaN();
     list_products(how);
     std::int64_t const m = size_.m / grid_m_, n = size_.n / grid_n_, k = size_.k / grid_k_;
-    std::vector<unsigned> counters(cuda::fused_counters<T>(grid_m_ * grid_n_, m, n));
+    cuda::fused_tile const shape =
+        cuda::fused_tiles(sizeof(T) == 8 ? element_type::f64 : element_type::f32)[static_cast<std::size_t>(tile)];
+    std::vector<unsigned> counters(cuda::fused_counters(shape, grid_m_ * grid_n_, m, n));
     cuda::fused_call<T> call{
-        {}, m, n, k, {A_.ld, order(a_rows_)}, {B_.ld, order(b_rows_)}, C_.ld, how, counters.data()};
+        {}, m, n, k, {A_.ld, order(a_rows_)}, {B_.ld, order(b_rows_)}, C_.ld, tile, how, counters.data()};
     std::size_t const all = products.size(),
                       share = how == cuda::accumulation::streams ? 1 : (all + launches - 1) / launches;
     for (std::size_t first = 0; first < all; first += share) {
       call.products = std::span(products).subspan(first, std::min(share, all - first));
       if (cuda::launch_fused<T>(nullptr, call) != cudaSuccess) throw std::runtime_error("the launch was refused");
-      call.first_ticket +=
-          static_cast<unsigned>(cuda::fused_items<T>(static_cast<std::int64_t>(call.products.size()), m, n));
+      call.first_ticket += static_cast<unsigned>(static_cast<std::int64_t>(call.products.size()) * shape.count(m, n));
     }
   }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "codelets/cuda/fused_math.cuh"
 #include "src/algorithm/algorithm.hpp"
 #include "tests/cuda_host/fused_case.hpp"
 
@@ -33,11 +34,11 @@ TEST_CASE("every tile of every product is one item, in bands of rows") {
 
 namespace {
 
-template <typename Share, int Side, int Depth, int Threads, int Width>
-void check_share() {
+template <typename Share, int Side, int Depth, int Width>
+void check_share(int threads) {
   for (bool const along_k : {false, true}) {
     std::vector<int> visits(Side * Depth);
-    for (int t = 0; t < Threads; ++t)
+    for (int t = 0; t < threads; ++t)
       for (int v = 0; v < Share::vectors; ++v) {
         panel_place const p = Share::first(t, along_k);
         for (int e = 0; e < Width; ++e) {
@@ -54,9 +55,29 @@ void check_share() {
 }  // namespace
 
 TEST_CASE("the threads of a block bring every element of a panel once") {
-  using f32 = tile_shape<float>;
-  check_share<f32::share_a, f32::m, f32::depth, f32::threads, f32::width>();
-  check_share<f32::share_b, f32::n, f32::depth, f32::threads, f32::width>();
+  auto const check = []<typename... Shapes>(std::tuple<Shapes...> const*) {
+    (check_share<typename Shapes::share_a, Shapes::m, Shapes::depth, Shapes::width>(Shapes::threads), ...);
+    (check_share<typename Shapes::share_b, Shapes::n, Shapes::depth, Shapes::width>(Shapes::threads), ...);
+  };
+  check(static_cast<compiled_shapes<float>::list*>(nullptr));
+  check(static_cast<compiled_shapes<double>::list*>(nullptr));
+}
+
+TEST_CASE("the threads of a block own every element of a tile once") {
+  auto const check = []<typename Shape>(Shape) {
+    std::vector<int> owners(std::size_t(Shape::m) * Shape::n);
+    for (int t = 0; t < Shape::threads; ++t) {
+      threadIdx.x = static_cast<unsigned>(t);
+      tile_math<Shape> const math(t);
+      for (int j = 0; j < tile_math<Shape>::columns; ++j)
+        for (int v = 0; v < tile_math<Shape>::vectors; ++v)
+          for (int e = 0; e < Shape::width; ++e)
+            ++owners.at(static_cast<std::size_t>(math.row(v) + e + math.col(j) * Shape::m));
+    }
+    CHECK(std::ranges::all_of(owners, [](int n) { return n == 1; }));
+  };
+  std::apply([&](auto... shapes) { (check(shapes), ...); }, compiled_shapes<float>::list{});
+  std::apply([&](auto... shapes) { (check(shapes), ...); }, compiled_shapes<double>::list{});
 }
 
 namespace {
@@ -70,7 +91,7 @@ constexpr bool few = false;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("fused levels give the product in every way of accumulation", "", float) {
+TEMPLATE_TEST_CASE("fused levels give the product in every way of accumulation", "", float, double) {
   for (accumulation const how : {accumulation::ordered, accumulation::atomic, accumulation::streams})
     for (bool const beta_zero : {true, false}) {
       if (few && beta_zero) continue;
@@ -84,7 +105,7 @@ TEMPLATE_TEST_CASE("fused levels give the product in every way of accumulation",
   CHECK(x.errors() == 0);
 }
 
-TEMPLATE_TEST_CASE("fused products in every layout, misaligned, and thinner than a panel", "", float) {
+TEMPLATE_TEST_CASE("fused products in every layout, misaligned, and thinner than a panel", "", float, double) {
   auto const check = [](fused_sizes const& s, int layouts, int offset) {
     fused_case<TestType> x(s, "strassen", offset, 11);
     x.set_layouts((layouts & 1) != 0, (layouts & 2) != 0);
@@ -99,7 +120,7 @@ TEMPLATE_TEST_CASE("fused products in every layout, misaligned, and thinner than
   check({6, 10, 2}, 0, 0);
 }
 
-TEMPLATE_TEST_CASE("sums of up to four blocks, up to four targets", "", float) {
+TEMPLATE_TEST_CASE("sums of up to four blocks, up to four targets", "", float, double) {
   for (char const* name : {"winograd", "strassen*strassen"}) {
     if (few && name[0] == 's') continue;
     fused_case<TestType> x({72, 40, 48}, name, 0, 5);
@@ -109,7 +130,33 @@ TEMPLATE_TEST_CASE("sums of up to four blocks, up to four targets", "", float) {
   }
 }
 
-TEMPLATE_TEST_CASE("launches may share counters, and a launch without its counters is refused", "", float) {
+TEMPLATE_TEST_CASE("every tile that is compiled gives the product", "", float, double) {
+  auto const tiles = fused_tiles(sizeof(TestType) == 8 ? element_type::f64 : element_type::f32);
+  for (std::size_t tile = 1; tile < tiles.size(); ++tile)
+    for (int layouts : few ? std::vector{1} : std::vector{0, 3}) {
+      fused_case<TestType> x({280, 140, 24}, "strassen", 0, 9);
+      x.tile = static_cast<int>(tile);
+      x.set_layouts((layouts & 1) != 0, (layouts & 2) != 0);
+      INFO("tile " << tile << ", layouts " << layouts);
+      x.run(accumulation::ordered, 2, 0);
+      CHECK(x.errors() == 0);
+    }
+}
+
+TEST_CASE("a tile that the device cannot run, or that there is not, is refused") {
+  fused_case<double> x({36, 24, 16}, "strassen", 0, 3);
+  shim_capability = 7;
+  CHECK_THROWS_WITH(x.run(accumulation::ordered, 1, 0), Catch::Contains("refused"));
+  x.tile = 2;  // needs no tensor core
+  x.run(accumulation::ordered, 1, 0);
+  CHECK(x.errors() == 0);
+  shim_capability = 9;
+  fused_call<double> call{x.products, 18, 12, 8, {40, orientation::column_major}, {20, orientation::column_major}, 40};
+  call.how = accumulation::streams, call.tile = 3;
+  CHECK(launch_fused<double>(nullptr, call) == cudaErrorInvalidValue);
+}
+
+TEMPLATE_TEST_CASE("launches may share counters, and a launch without its counters is refused", "", float, double) {
   fused_case<TestType> x({36, 24, 16}, "strassen", 0, 3);
   x.launches = 3;
   x.run(accumulation::ordered, 1, 1);

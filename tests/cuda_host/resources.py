@@ -3,7 +3,7 @@
 """Registers and spilled bytes of every generated kernel and of the fused ones, as ptxas reported them to the build, against a recorded table:
   resources.py TABLE FOLDER            fails where a kernel needs more than the table says, is missing, or is new
   resources.py --record TABLE FOLDER   writes the table
-A kernel is named algorithm_levels:program:type:width[:adds], or fused:type[:wide]."""
+A kernel is named algorithm_levels:program:type:width[:adds], or fused:type:tile[:tensor][:wide]."""
 import pathlib
 import re
 import sys
@@ -12,8 +12,9 @@ import sys
 def name_of(entry, source):
     """None: not a kernel of the table."""
     types = {"d": "f64", "f": "f32"}
-    if fused := re.search(r"fused_kernelI([df])Lb([01])E", entry):
-        return ":".join(["fused", types[fused[1]]] + ["wide"] * int(fused[2]))
+    if fused := re.search(r"fused_kernelINS0_10tile_shapeI([df])Lb([01])ELi(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELi\d+EEELb([01])E", entry):
+        warps_m, warps_n, warp_m, warp_n = map(int, fused.group(3, 4, 5, 6))
+        return ":".join(["fused", types[fused[1]], f"{warps_m * warp_m}x{warps_n * warp_n}"] + ["tensor"] * int(fused[2]) + ["wide"] * int(fused[7]))
     program = re.search(r"program_(\d+)E([df])Li(\d+)ELb([01])", entry)
     if program and source:
         return ":".join([source[1], program[1], types[program[2]], program[3]] + ["adds"] * int(program[4]))

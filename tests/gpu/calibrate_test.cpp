@@ -6,6 +6,7 @@
 
 #include "src/api/cuda/device.hpp"
 #include "src/plan/device_profile_file.hpp"
+#include "src/plan/fused_tiles.hpp"
 #include "tests/gpu/device.hpp"
 
 using namespace heptad;
@@ -37,6 +38,11 @@ TEST_CASE("a calibrated device is planned for with its own rates, until cuBLAS i
     CHECK(rates->unaligned > 0.1);
     CHECK(rates->unaligned <= 1);
   }
+  for (cuda::product_rates const* rates : {&p->f64, &p->f32}) {
+    REQUIRE(rates->fused.size() > 1);
+    CHECK(rates->fused.back().tflops > rates->fused.front().tflops);
+  }
+  for (auto const& at : p->f64.fused) CHECK(at.tile < static_cast<int>(cuda::f64_tiles.size()));
   CHECK(p->pass_gbytes > 10);
   CHECK(p->pass_gbytes < 20000);
   CHECK(p->load_gbytes > 0.5);

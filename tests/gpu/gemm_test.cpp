@@ -118,7 +118,8 @@ TEST_CASE("stages of every kind give the product on the device") {
   }
 }
 
-TEST_CASE("fused levels give the product on the device in every way of accumulation") {
+TEMPLATE_TEST_CASE("fused levels give the product on the device in every way of accumulation", "", float, double) {
+  using T = TestType;
   stream_and_handle on;
   for (auto const& stages : std::vector<std::vector<cuda::stage>>{
            {cuda::make_stage("strassen", 1, false, true)},
@@ -128,17 +129,36 @@ TEST_CASE("fused levels give the product on the device in every way of accumulat
     for (auto const how : {cuda::accumulation::ordered, cuda::accumulation::atomic, cuda::accumulation::streams})
       for (shape const& s : {shape{544, 288, 72}, shape{97, 83, 101, true, false}, shape{590, 123, 77, false, true},
                              shape{64, 265, 130, true, true}})
-        for (float const beta : {0.0F, -1.5F})
+        for (T const beta : {T(0), T(-1.5)})
           for (std::size_t const offset : {0, 1}) {
             INFO("way " << int(how));
-            auto p = plan_of<float>(s, beta == 0, stages);
+            auto p = plan_of<T>(s, beta == T(0), stages);
             p.accumulation = how;
             cuda::executable const what(p);
-            check_product<float>(s, 1.25F, beta, offset == 0 ? 0 : 3, offset, 200,
-                                 [&](float alpha, auto a, auto b, float bet, auto c) {
-                                   cuda::gemm<float>(on.stream, on.handle, what, alpha, a, b, bet, c);
-                                 });
+            check_product<T>(s, T(1.25), beta, offset == 0 ? 0 : 3, offset, 200,
+                             [&](T alpha, auto a, auto b, T bet, auto c) {
+                               cuda::gemm<T>(on.stream, on.handle, what, alpha, a, b, bet, c);
+                             });
           }
+}
+
+TEMPLATE_TEST_CASE("every fused tile gives the product on the device", "", float, double) {
+  using T = TestType;
+  stream_and_handle on;
+  auto const tiles = cuda::fused_tiles(sizeof(T) == 8 ? element_type::f64 : element_type::f32);
+  for (int tile = 0; tile < static_cast<int>(tiles.size()); ++tile)
+    for (shape const& s :
+         {shape{1088, 576, 136}, shape{597, 683, 101, true, false}, shape{590, 623, 77, false, true}}) {
+      INFO("tile " << tile);
+      auto p = plan_of<T>(s, true, {cuda::make_stage("strassen", 1, false, true)});
+      p.tile = tile;
+      cuda::complete_device_plan(p, cuda::default_device_profile());
+      cuda::executable const what(p);
+      CHECK(what.workspace_bytes() == p.workspace);
+      check_product<T>(s, T(1.25), T(0), 0, 0, 200, [&](T alpha, auto a, auto b, T beta, auto c) {
+        cuda::gemm<T>(on.stream, on.handle, what, alpha, a, b, beta, c);
+      });
+    }
 }
 
 TEST_CASE("ordered and streamed fused products are the same bits every time, and can be captured") {
@@ -174,13 +194,14 @@ TEST_CASE("ordered and streamed fused products are the same bits every time, and
   }
 }
 
-TEST_CASE("a fused level of doubles, or in narrow arithmetic, is refused") {
+TEST_CASE("a fused level in narrow arithmetic, of long sums or in a tile that there is not, is refused") {
   auto const stages = std::vector{cuda::make_stage("strassen", 1, false, true)};
-  CHECK_THROWS_WITH(cuda::executable(plan_of<double>({64, 64, 64}, true, stages)),
-                    Catch::Contains("products of float"));
   auto narrow = plan_of<float>({64, 64, 64}, true, stages);
   narrow.arithmetic = cuda::arithmetic::tf32;
-  CHECK_THROWS_WITH(cuda::executable(narrow), Catch::Contains("products of float"));
+  CHECK_THROWS_WITH(cuda::executable(narrow), Catch::Contains("exact products"));
+  auto none = plan_of<double>({64, 64, 64}, true, stages);
+  none.tile = 17;
+  CHECK_THROWS_WITH(cuda::executable(none), Catch::Contains("plan.tile = 17"));
   CHECK_THROWS_WITH(
       cuda::executable(plan_of<float>({64, 64, 64}, true, {cuda::make_stage("huang323", 1, false, true)})),
       Catch::Contains("more than 4"));

@@ -136,6 +136,31 @@ TEST_CASE("between explicit levels and none, workspace decides how many are fuse
   CHECK(p.workspace <= *wishes.max_workspace);
 }
 
+TEST_CASE("doubles have fused levels too, in the tile that was measured best near their size") {
+  auto device = with_fused();
+  device.f64.fused = {{64, 5, 1}, {512, 10, 2}, {4096, 10, 0}};
+  auto const tile = [&](std::int64_t n) {
+    auto const p = choose_device_plan(element_type::f64, square(n), plenty, device, {});
+    REQUIRE(p.stages.size() == 1);
+    CHECK(p.stages[0].fused);
+    return p.tile;
+  };
+  CHECK(tile(8192) == 0);
+  CHECK(tile(1200) == 2);
+  device.f64.fused = {{64, 5, 1}, {4096, 8.8, 0}};  // 8.8 / 10 · 8/7 = 1.006
+  CHECK(choose_device_plan(element_type::f64, square(8192), plenty, device, {}).stages.empty());
+}
+
+TEST_CASE("the counters of a fused level are those of its tile") {
+  auto device = with_fused();
+  auto const held = [&](int tile) {
+    device.f32.fused = {{1, 10, tile}, {100000, 10, tile}};
+    return choose_device_plan(element_type::f32, square(4096), plenty, device, {}).workspace;
+  };
+  CHECK(held(0) == sizeof(unsigned) * (1 + 4 * 8 * 16));
+  CHECK(held(2) == sizeof(unsigned) * (1 + 4 * 16 * 16));
+}
+
 TEST_CASE("slow fused kernels, doubles and narrow arithmetic are left to cuBLAS and the passes") {
   auto device = with_fused();
   device.f32.fused = {{1, 8.8}, {100000, 8.8}};  // 8.8 / 10 · 8/7 = 1.006

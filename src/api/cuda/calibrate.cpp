@@ -9,14 +9,15 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <random>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <heptad/cuda.hpp>
 
 #include "codelets/cuda/combine.hpp"
+#include "codelets/cuda/fused.hpp"
 #include "codelets/cuda/product.hpp"
 #include "schedulers/cuda/pinned_ring.hpp"
 #include "schedulers/cuda/stream_executor.hpp"
@@ -110,26 +111,26 @@ public:
     return 2.0 * double(m) * double(n) * double(k) * count / took / 1e12;
   }
 
-  /// TFLOP/s of the seven products of one fused level, cubes of this size.
-  double fused_rate(std::int64_t size) const {
+  /// TFLOP/s of the seven products of one fused level, cubes of this size, in tiles of this number.
+  template <typename T>
+  double fused_rate(std::int64_t size, int tile) const {
     std::int64_t const n = 2 * size;
     plan how;
-    how.type = element_type::f32;
+    how.type = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
+    how.tile = tile;
     how.shape.m = how.shape.n = how.shape.k = n;
     how.shape.beta_zero = true;
     how.stages = {make_stage("strassen", 1, false, true)};
     how.core_m = how.core_n = how.core_k = n;
     stream_executor const work(how);
-    auto* const A = memory_.at<float>(0);
+    auto* const A = memory_.at<T>(0);
     fill(A, 2 * n * n);
-    auto const square = [&](std::int64_t at) {
-      return device_matrix<float>{A + at * n * n, n, orientation::column_major};
-    };
+    auto const square = [&](std::int64_t at) { return device_matrix<T>{A + at * n * n, n, orientation::column_major}; };
     auto const constant = [&](std::int64_t at) {
-      return device_matrix<float const>{A + at * n * n, n, orientation::column_major};
+      return device_matrix<T const>{A + at * n * n, n, orientation::column_major};
     };
-    bound_operands<float> const x{1, constant(0), constant(1), 0, square(2), A + 3 * n * n};
-    double const took = seconds([&] { work.run<float>(stream_, handle_.get(), x); });
+    bound_operands<T> const x{1, constant(0), constant(1), 0, square(2), A + 3 * n * n};
+    double const took = seconds([&] { work.run<T>(stream_, handle_.get(), x); });
     return 7 * 2.0 * double(size) * double(size) * double(size) / took / 1e12;
   }
 
@@ -173,6 +174,26 @@ private:
 /// Bytes of the largest product that is measured: a third of the memory that is free, at most 6.5 GB (16384 in FP64).
 std::size_t room() { return std::min(free_memory() / 3, std::size_t{6'500'000'000}); }
 
+device_limits limits_of_device() {
+  int device = 0;
+  cudaDeviceProp p{};
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties");
+  return {p.major, p.multiProcessorCount, p.maxThreadsPerMultiProcessor, p.regsPerMultiprocessor,
+          static_cast<std::int64_t>(p.sharedMemPerMultiprocessor)};
+}
+
+/// The fastest of the tiles that are worth a measurement at this size; none where the device runs none.
+template <typename T>
+std::optional<product_rates::fused_cube> best_fused(rig const& on, int size) {
+  std::vector<tile_needs> const needs = fused_needs<T>();
+  auto const tiles = fused_tiles(sizeof(T) == 8 ? element_type::f64 : element_type::f32);
+  std::optional<product_rates::fused_cube> best;
+  for (int const tile : tiles_to_measure(tiles, needs, limits_of_device(), size, 7))
+    if (double const rate = on.fused_rate<T>(size, tile); !best || rate > best->tflops) best = {size, rate, tile};
+  return best;
+}
+
 template <typename T>
 product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function<void()> const& next) {
   product_rates rates;
@@ -195,10 +216,10 @@ product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function
   std::int64_t const side = fits(8192, 8192, 2048, 1) ? 8192 : 2048;
   for (int const k : depths) rates.thins.push_back({k, on.product_rate<T>(how, side, side, k)});
   next();
-  if constexpr (std::is_same_v<T, float>)
+  if (how == arithmetic::exact)
     for (int const size : {256, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192})
-      if (how == arithmetic::exact && fits(2 * size, 2 * size, 2 * size + size, 1))
-        rates.fused.push_back({size, on.fused_rate(size)});
+      if (fits(2 * size, 2 * size, 2 * size + size, 1))
+        if (auto const best = best_fused<T>(on, size)) rates.fused.push_back(*best);
   double const aligned = on.product_rate<T>(how, 3008, 3008, 3008), odd = on.product_rate<T>(how, 3001, 3001, 3001);
   rates.unaligned = std::min(1.0, odd / aligned);
   return rates;

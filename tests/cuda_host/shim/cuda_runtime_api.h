@@ -22,6 +22,26 @@
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
 typedef struct CUstream_st* cudaStream_t;
 
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
+inline int shim_capability = 9;  // major compute capability of the device
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = shim_capability;
+  return cudaSuccess;
+}
+
+struct cudaFuncAttributes {
+  int numRegs = 0;
+};
+template <typename Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
+  attributes->numRegs = 32;
+  return cudaSuccess;
+}
+
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
@@ -45,26 +65,50 @@ T __ldg(T const* where) {
   return *where;
 }
 
+/// What the lanes of a warp show each other; two rounds, so that one may be read while the next is written.
+struct shim_lanes {
+  static constexpr int most = 12;
+  std::barrier<> barrier{32};
+  double values[2][32][most];
+};
+
 /// A block whose threads work together.
 struct shim_block {
   explicit shim_block(cudaLaunchConfig_t const& config)
       : barrier(config.blockDim.x), memory(config.dynamicSmemBytes / sizeof(int4) + 1) {
     std::memset(memory.data(), 0xff, memory.size() * sizeof(int4));  // not a number until something is written
-    for (unsigned w = 0; w < config.blockDim.x / 32; ++w) warps.push_back(std::make_unique<std::barrier<>>(32));
+    for (unsigned w = 0; w < config.blockDim.x / 32; ++w) warps.push_back(std::make_unique<shim_lanes>());
   }
   std::barrier<> barrier;
-  std::vector<std::unique_ptr<std::barrier<>>> warps;
+  std::vector<std::unique_ptr<shim_lanes>> warps;
   std::vector<int4> memory;
 };
 inline thread_local shim_block* this_block = nullptr;
 
 #define HEPTAD_SHARED_MEMORY(name) auto* const name = reinterpret_cast<unsigned char*>(this_block->memory.data())
 
-inline bool shim_barriers = true;  // false: a fault for ThreadSanitizer to find
+inline bool shim_barriers = true, shim_warp_barriers = true;  // false: a fault for ThreadSanitizer to find
 inline void __syncthreads() {
   if (shim_barriers) this_block->barrier.arrive_and_wait();
 }
-inline void __syncwarp() { this_block->warps[threadIdx.x / 32]->arrive_and_wait(); }
+inline thread_local unsigned shim_round = 0;  // of the lanes of a warp
+
+/// Products of fragments as mma.m8n8k4 and m16n8k4 have them in FP64: lane 4 r + k shows element (r, k) of each block
+/// of the first factors and (k, r) of the second ones, and gets elements (r, 2 k) and (r, 2 k + 1) of every product.
+template <typename Pair, int Columns, int Vectors>
+void shim_multiply_fragments(Pair (&sums)[Columns][Vectors], double const (&x)[Columns], double const (&y)[Vectors]) {
+  shim_lanes& lanes = *this_block->warps[threadIdx.x / 32];
+  unsigned const lane = threadIdx.x % 32, first = lane / 4 * 4, second = lane % 4 * 8;
+  auto& all = lanes.values[shim_round++ % 2];
+  static_assert(Columns + Vectors <= shim_lanes::most);
+  for (int j = 0; j < Columns; ++j) all[lane][j] = x[j];
+  for (int v = 0; v < Vectors; ++v) all[lane][Columns + v] = y[v];
+  if (shim_warp_barriers) lanes.barrier.arrive_and_wait();
+  for (int j = 0; j < Columns; ++j)
+    for (int v = 0; v < Vectors; ++v)
+      for (unsigned k = 0; k < 4; ++k)
+        for (unsigned e = 0; e < 2; ++e) sums[j][v].x[e] += all[first + k][j] * all[second + 4 * e + k][Columns + v];
+}
 inline void __threadfence() {}  // what is ordered is ordered by acquire and release
 inline void __nanosleep(unsigned) { std::this_thread::yield(); }
 template <typename T>
