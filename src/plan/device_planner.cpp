@@ -249,7 +249,7 @@ void set_tile(plan& p, product_rates const& rates) {
   auto const distance = [size = device_model::fused_size(leaf)](product_rates::fused_cube const& c) {
     return std::abs(std::log(std::max(size, 1.0) / c.size));
   };
-  p.tile = rates.fused.empty() ? 0 : std::ranges::min_element(rates.fused, {}, distance)->tile;
+  p.tile = rates.fused.empty() ? 0 : static_cast<int>(std::ranges::min_element(rates.fused, {}, distance)->tile);
 }
 
 void set_accuracy(plan& p) {

@@ -27,7 +27,7 @@ struct product_rates {
   struct fused_cube {
     int size;
     double tflops;
-    int tile = 0;
+    unsigned tile = 0;
   };
   std::vector<cube> cubes;
   std::vector<thin> thins;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "src/plan/fused_tiles.hpp"
 #include "src/plan/json_fields.hpp"
 #include "src/plan/profile.hpp"
 #include "src/plan/replace_file.hpp"
@@ -71,6 +72,11 @@ device_profile read_profile(json_fields const& from, std::string const& at) {
     rates.cubes = from.rows<product_rates::cube>(table, "cubes", &product_rates::cube::size, numbers);
     rates.thins = from.rows<product_rates::thin>(table, "thins", &product_rates::thin::k, numbers);
     rates.fused = from.rows<product_rates::fused_cube>(table, "fused", &product_rates::fused_cube::size, numbers, 0);
+    auto const tiles = fused_tiles(&rates == &p.f64 ? element_type::f64 : element_type::f32).size();
+    for (std::size_t i = 0; i < rates.fused.size(); ++i)
+      if (rates.fused[i].tile >= tiles)
+        from.fail(fmt::format("{}[{}].tile", json_path(table, "fused"), i),
+                  fmt::format("= {} must be below {}", rates.fused[i].tile, tiles));
     from.numbers(table)("unaligned", rates.unaligned);
   });
   p.measured = true;

@@ -104,8 +104,10 @@ private:
     bool const integer = found.is == json_value::kind::integer;
     if (std::is_integral_v<Number> && !integer) fail(field, "must be an integer");
     if (!integer && found.is != json_value::kind::real) fail(field, "must be a number");
-    if (!(found.number > 0) || !std::isfinite(found.number) || found.number > largest<Number>())
-      fail(field, fmt::format("= {} must be positive and finite", found.number));
+    constexpr bool index = std::is_same_v<Number, unsigned>;  // of a list; all else is a size, a count or a rate
+    if (!(found.number > 0 || (index && found.number == 0)) || !std::isfinite(found.number) ||
+        found.number > largest<Number>())
+      fail(field, fmt::format("= {} must be {} and finite", found.number, index ? "0 or more" : "positive"));
     if constexpr (std::is_integral_v<Number>) return static_cast<Number>(found.integer);
     else return found.number;
   }

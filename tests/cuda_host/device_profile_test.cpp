@@ -96,6 +96,8 @@ TEST_CASE("a malformed device profile is refused with the field that is wrong") 
   rejects("\"size\": 256", "\"size\": 64", "must be above the one before");
   rejects("\"cubes\": [", "\"cubes\": [], \"x\": [", "non-empty array");
   rejects("\"fused\": [", "\"fused\": 7, \"x\": [", "must be an array");
+  rejects("\"tile\": 2", "\"tile\": 3", "[0].f32.fused[0].tile");
+  rejects("\"tile\": 2", "\"tile\": -1", "[0].f32.fused[0].tile");
   rejects("\"cublas\": 130100", "\"cublas\": 1.5", "must be an integer");
   file.write("{}");
   CHECK_THROWS_WITH(cuda::load_device_profile(file.path(), ""), Contains("must be a JSON array"));

@@ -42,7 +42,7 @@ TEST_CASE("a calibrated device is planned for with its own rates, until cuBLAS i
     REQUIRE(rates->fused.size() > 1);
     CHECK(rates->fused.back().tflops > rates->fused.front().tflops);
   }
-  for (auto const& at : p->f64.fused) CHECK(at.tile < static_cast<int>(cuda::f64_tiles.size()));
+  for (auto const& at : p->f64.fused) CHECK(at.tile < cuda::f64_tiles.size());
   CHECK(p->pass_gbytes > 10);
   CHECK(p->pass_gbytes < 20000);
   CHECK(p->load_gbytes > 0.5);

@@ -153,7 +153,7 @@ TEST_CASE("doubles have fused levels too, in the tile that was measured best nea
 
 TEST_CASE("the counters of a fused level are those of its tile") {
   auto device = with_fused();
-  auto const held = [&](int tile) {
+  auto const held = [&](unsigned tile) {
     device.f32.fused = {{1, 10, tile}, {100000, 10, tile}};
     return choose_device_plan(element_type::f32, square(4096), plenty, device, {}).workspace;
   };

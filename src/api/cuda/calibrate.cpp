@@ -190,7 +190,8 @@ std::optional<product_rates::fused_cube> best_fused(rig const& on, int size) {
   auto const tiles = fused_tiles(sizeof(T) == 8 ? element_type::f64 : element_type::f32);
   std::optional<product_rates::fused_cube> best;
   for (int const tile : tiles_to_measure(tiles, needs, limits_of_device(), size, 7))
-    if (double const rate = on.fused_rate<T>(size, tile); !best || rate > best->tflops) best = {size, rate, tile};
+    if (double const rate = on.fused_rate<T>(size, tile); !best || rate > best->tflops)
+      best = {size, rate, static_cast<unsigned>(tile)};
   return best;
 }
 
