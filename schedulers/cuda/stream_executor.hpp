@@ -73,7 +73,7 @@ private:
   std::vector<combine_program> programs_;
   std::vector<std::variant<combine_step, product_batch, fused_group>> calls_;
   accumulation const accumulation_;
-  int const tile_;  // of a fused stage
+  int const tile_;                                   // of a fused stage
   std::size_t counters_at_ = 0, counter_bytes_ = 0;  // in the workspace
 };
 
