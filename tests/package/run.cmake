@@ -31,7 +31,7 @@ endfunction()
 
 # What each component installs, below its prefix.
 set(of_runtime "${LIBDIR}/libheptad[.]so[.]${ABI}.*")
-set(of_development include/heptad/export[.]h "include/heptad/heptad[.]h(pp)?" include/heptad/tbb[.]hpp
+set(of_development include/heptad/export[.]h "include/heptad/(heptad|hybrid)[.]h(pp)?" include/heptad/tbb[.]hpp
   ${LIBDIR}/libheptad[.]so ${LIBDIR}/pkgconfig/heptad[.]pc "${LIBDIR}/cmake/heptad/heptad-(config|targets).*[.]cmake")
 set(of_tools bin/heptad share/man/man1/heptad[.]1 share/bash-completion/completions/heptad
   "share/zsh/(site-functions|vendor-completions)/_heptad" share/fish/vendor_completions[.]d/heptad[.]fish)
