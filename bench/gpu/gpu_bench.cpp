@@ -18,6 +18,7 @@
 
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/matrices.hpp"
+#include "bench/gpu/median.hpp"
 #include "codelets/cuda/product.hpp"
 #include "src/api/cuda/device.hpp"
 #include "src/plan/device_planner.hpp"
@@ -196,10 +197,6 @@ private:
 
   void report() {
     double const flops = 2.0 * double(n_) * double(n_) * double(n_);
-    auto const median = [](std::vector<float> x) {
-      std::ranges::sort(x);
-      return double(x[x.size() / 2]);
-    };
     double const reference = median(variants_.front().milliseconds);
     for (variant const& v : variants_) {
       double const ms = median(v.milliseconds);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <utility>
 
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/matrices.hpp"
@@ -38,5 +39,19 @@ private:
   bool pageable_;
   T* data_ = nullptr;
 };
+
+/// relative_difference of matrices on the host, computed by the device.
+template <typename T>
+double difference_on_host(T const* X, T const* Y, std::size_t count) {
+  T *x = nullptr, *y = nullptr;
+  for (auto const& [to, from] : {std::pair{&x, X}, {&y, Y}}) {
+    check(cudaMalloc(reinterpret_cast<void**>(to), count * sizeof(T)), "cudaMalloc");
+    check(cudaMemcpy(*to, from, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  double const difference = relative_difference(x, y, count);
+  cudaFree(x);
+  cudaFree(y);
+  return difference;
+}
 
 }  // namespace heptad::bench

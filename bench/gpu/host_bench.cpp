@@ -19,6 +19,7 @@
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/host_array.hpp"
 #include "bench/gpu/matrices.hpp"
+#include "bench/gpu/median.hpp"
 #include "src/api/cuda/device.hpp"
 
 namespace heptad::bench {
@@ -130,21 +131,10 @@ private:
   void compare(variant& v) {
     auto const count = static_cast<std::size_t>(n_ * n_);
     if (reference_.empty()) reference_.assign(C_.data(), C_.data() + count);
-    T *x = nullptr, *y = nullptr;
-    check(cudaMalloc(reinterpret_cast<void**>(&x), bytes_), "cudaMalloc");
-    check(cudaMalloc(reinterpret_cast<void**>(&y), bytes_), "cudaMalloc");
-    check(cudaMemcpy(x, C_.data(), bytes_, cudaMemcpyHostToDevice), "cudaMemcpy");
-    check(cudaMemcpy(y, reference_.data(), bytes_, cudaMemcpyHostToDevice), "cudaMemcpy");
-    v.difference = relative_difference(x, y, count);
-    cudaFree(x);
-    cudaFree(y);
+    v.difference = difference_on_host(C_.data(), reference_.data(), count);
   }
 
   void report(variant const& v) {
-    auto const median = [](std::vector<double> x) {
-      std::ranges::sort(x);
-      return x[x.size() / 2];
-    };
     double const ms = median(v.milliseconds), reference = median(variants_.front().milliseconds);
     cuda::host_report const& r = v.report;
     nlohmann::json const line = {{"type", sizeof(T) == 8 ? "f64" : "f32"},
