@@ -16,6 +16,7 @@
 
 #include <heptad/cuda.hpp>
 
+#include "bench/gpu/cases.hpp"
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/matrices.hpp"
 #include "bench/gpu/median.hpp"
@@ -261,17 +262,11 @@ int run(int argc, char** argv) {
   app.add_option("--max-workspace", given.max_workspace, "bytes, for auto; negative: no limit but memory")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    fmt::print(stderr, "no CUDA device: nothing measured\n");
-    return 77;
-  }
-  for (auto const& size : CLI::detail::split(given.sizes, ','))
-    for (char const type : given.types) {
-      std::int64_t const n = std::stoll(size);
-      if (type == 'd') comparison<double>(given, type, n).run();
-      else comparison<float>(given, type, n).run();
-    }
+  if (!has_device()) return nothing_measured;
+  for_each_case(given.sizes, given.types, [&](char type, std::int64_t n) {
+    if (type == 'd') comparison<double>(given, type, n).run();
+    else comparison<float>(given, type, n).run();
+  });
   return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <heptad/cuda.hpp>
 #include <heptad/hybrid.hpp>
 
+#include "bench/gpu/cases.hpp"
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/host_array.hpp"
 #include "bench/gpu/matrices.hpp"
@@ -172,17 +173,12 @@ int run(int argc, char** argv) {
   app.add_option("--threads", given.threads, "workers of the CPU; 0: all")->capture_default_str();
   app.add_flag("--pageable", given.pageable, "operands that are not pinned");
   CLI11_PARSE(app, argc, argv);
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    fmt::print(stderr, "no CUDA device: nothing measured\n");
-    return 77;
-  }
+  if (!has_device()) return nothing_measured;
   context workers(given.threads);
-  for (auto const& size : CLI::detail::split(given.sizes, ','))
-    for (char const type : given.types) {
-      if (type == 'd') comparison<double>(given, workers, std::stoll(size)).run();
-      else comparison<float>(given, workers, std::stoll(size)).run();
-    }
+  for_each_case(given.sizes, given.types, [&](char type, std::int64_t n) {
+    if (type == 'd') comparison<double>(given, workers, n).run();
+    else comparison<float>(given, workers, n).run();
+  });
   return 0;
 }
 

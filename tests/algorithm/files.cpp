@@ -6,25 +6,18 @@
 #include <heptad/heptad.hpp>
 #include <string>
 
-#include <unistd.h>
-
 #include "src/algorithm/algorithm.hpp"
 #include "tests/algorithm/reference.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace heptad;
 
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A directory of its own for one test, removed with it.
-struct directory {
-  fs::path path = fs::temp_directory_path() / ("heptad-algorithms-" + std::to_string(getpid()));
-  directory() { fs::create_directories(path); }
-  ~directory() { fs::remove_all(path); }
+struct directory : test::temporary_folder {
   [[nodiscard]] std::string write(char const* name, std::string const& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-    return (path / name).string();
+    std::ofstream(path() / name, std::ios::binary) << text;
+    return (path() / name).string();
   }
 };
 
@@ -60,7 +53,7 @@ TEST_CASE("a directory makes its algorithms and their symmetries known") {
   static_cast<void>(here.write("a.txt", text_of("huang323", "anew323")));
   static_cast<void>(here.write("b.txt", text_of("strassen", "again")));
   static_cast<void>(here.write("notes.md", "not an algorithm"));
-  add_algorithms(here.path.string());
+  add_algorithms(here.path().string());
   for (char const* name : {"anew323", "anew233", "anew332", "again"}) {
     INFO(name);
     auto const x = find_algorithm(name);
@@ -68,7 +61,7 @@ TEST_CASE("a directory makes its algorithms and their symmetries known") {
     CHECK(x->name == name);
     heptad::test::require_multiplies(*x);
   }
-  CHECK_THROWS_WITH(add_algorithms(here.path.string()),
+  CHECK_THROWS_WITH(add_algorithms(here.path().string()),
                     Catch::Contains("is that of an algorithm that is known already"));
 }
 
@@ -77,24 +70,24 @@ TEST_CASE("a directory with a wrong file is refused, and none of its algorithms 
   static_cast<void>(here.write("a.txt", text_of("strassen", "innocent")));
   SECTION("a coefficient is wrong") {
     static_cast<void>(here.write("b.txt", replaced(text_of("strassen", "b"), "U\n 1", "U\n 2")));
-    CHECK_THROWS_WITH(add_algorithms(here.path.string()),
+    CHECK_THROWS_WITH(add_algorithms(here.path().string()),
                       Catch::Contains("b.txt") && Catch::Contains("the Brent equation (i,i',j,j',p,p') ="));
   }
   SECTION("a line is wrong") {
     static_cast<void>(here.write("b.txt", replaced(text_of("strassen", "b"), "rank 7", "rank 0")));
-    CHECK_THROWS_WITH(add_algorithms(here.path.string()), Catch::Contains("b.txt:4: the rank is 0"));
+    CHECK_THROWS_WITH(add_algorithms(here.path().string()), Catch::Contains("b.txt:4: the rank is 0"));
   }
   SECTION("two files have one name") {
     static_cast<void>(here.write("b.txt", text_of("winograd", "innocent")));
-    CHECK_THROWS_WITH(add_algorithms(here.path.string()),
+    CHECK_THROWS_WITH(add_algorithms(here.path().string()),
                       Catch::Contains("b.txt: the name innocent is that of") && Catch::Contains("a.txt"));
   }
   SECTION("the name of a built-in algorithm is taken") {
     static_cast<void>(here.write("b.txt", text_of("strassen", "huang332")));
-    CHECK_THROWS_WITH(add_algorithms(here.path.string()), Catch::Contains("the name huang332"));
+    CHECK_THROWS_WITH(add_algorithms(here.path().string()), Catch::Contains("the name huang332"));
   }
   CHECK(find_algorithm("innocent") == nullptr);
-  CHECK_THROWS_WITH(add_algorithms((here.path / "nowhere").string()), Catch::Contains("nowhere: No such file"));
+  CHECK_THROWS_WITH(add_algorithms((here.path() / "nowhere").string()), Catch::Contains("nowhere: No such file"));
 }
 
 TEST_CASE("hostile files are refused with a message that says why") {
@@ -135,8 +128,8 @@ TEST_CASE("hostile files are refused with a message that says why") {
 
 TEST_CASE("what is no file is refused") {
   directory const here;
-  CHECK_THROWS_WITH(load_algorithm(here.path.string()), Catch::Contains("not a file"));
-  CHECK_THROWS_WITH(load_algorithm((here.path / "none.txt").string()), Catch::Contains("No such file"));
+  CHECK_THROWS_WITH(load_algorithm(here.path().string()), Catch::Contains("not a file"));
+  CHECK_THROWS_WITH(load_algorithm((here.path() / "none.txt").string()), Catch::Contains("No such file"));
   CHECK_THROWS_WITH(find_algorithm("./none.txt"), Catch::Contains("No such file"));
   CHECK_THROWS_WITH(load_algorithm("/dev/zero"), Catch::Contains("not a file"));
 }

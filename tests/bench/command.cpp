@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `heptad bench` from outside: it writes the record that bench/README.md describes, and says what it cannot do.
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -10,14 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/temporary_folder.hpp"
+
 namespace {
 
-struct folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("heptad-test-bench-" + std::to_string(getpid()));
-  folder() { std::filesystem::create_directories(path); }
-  ~folder() { std::filesystem::remove_all(path); }
-};
+using folder = heptad::test::temporary_folder;
 
 std::string text_of(std::filesystem::path const& file) {
   std::ifstream in(file);
@@ -26,7 +22,7 @@ std::string text_of(std::filesystem::path const& file) {
 
 int run(std::string const& arguments, folder const& place) {
   std::string const command = std::string(HEPTAD_PROGRAM) + " bench " + arguments + " >" +
-                              (place.path / "out").string() + " 2>" + (place.path / "err").string();
+                              (place.path() / "out").string() + " 2>" + (place.path() / "err").string();
   return WEXITSTATUS(std::system(command.c_str()));
 }
 
@@ -34,7 +30,7 @@ int run(std::string const& arguments, folder const& place) {
 
 TEST_CASE("the record has a checked result for every type, thread count and shape") {
   folder const place;
-  auto const file = place.path / "record.json";
+  auto const file = place.path() / "record.json";
   REQUIRE(
       run("gemm --sizes 96 --shapes 70x33x51 --type d,s --threads 1,2 --reps 2 --min-seconds 0 --peers none --json " +
               file.string(),
@@ -59,7 +55,7 @@ TEST_CASE("the record has a checked result for every type, thread count and shap
 TEST_CASE("a peer that cannot be loaded is named") {
   folder const place;
   CHECK(run("gemm --sizes 64 --peers openblas=/nowhere/libopenblas.so", place) == 1);
-  CHECK_THAT(text_of(place.path / "err"), Catch::Contains("openblas") && Catch::Contains("/nowhere/libopenblas.so"));
+  CHECK_THAT(text_of(place.path() / "err"), Catch::Contains("openblas") && Catch::Contains("/nowhere/libopenblas.so"));
   CHECK(run("gemm --sizes 64 --peers atlas", place) == 1);
-  CHECK_THAT(text_of(place.path / "err"), Catch::Contains("'atlas'"));
+  CHECK_THAT(text_of(place.path() / "err"), Catch::Contains("'atlas'"));
 }

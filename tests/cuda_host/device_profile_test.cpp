@@ -8,6 +8,7 @@
 #include <string>
 
 #include "src/plan/device_planner.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace heptad;
 using Catch::Contains;
@@ -16,13 +17,6 @@ namespace {
 
 class temporary_file {
 public:
-  explicit temporary_file(std::string const& name)
-      : path_((std::filesystem::temp_directory_path() / ("heptad-" + name)).string()) {
-    std::filesystem::remove(path_);
-  }
-  ~temporary_file() { std::filesystem::remove(path_); }
-  temporary_file(temporary_file const&) = delete;
-  temporary_file& operator=(temporary_file const&) = delete;
   [[nodiscard]] std::string const& path() const { return path_; }
 
   [[nodiscard]] std::string text() const {
@@ -38,7 +32,8 @@ public:
   }
 
 private:
-  std::string path_;
+  test::temporary_folder const folder_;
+  std::string const path_ = (folder_.path() / "profiles.json").string();
 };
 
 cuda::device_profile measured(std::string const& name) {
@@ -54,7 +49,7 @@ cuda::device_profile measured(std::string const& name) {
 }  // namespace
 
 TEST_CASE("a device profile is loaded as it was saved, and found by its device") {
-  temporary_file const file("device-profiles-1.json");
+  temporary_file const file;
   CHECK_FALSE(cuda::load_device_profile(file.path(), ""));
   cuda::save_device_profile(measured("first"), file.path());
   cuda::save_device_profile(measured("second"), file.path());
@@ -81,7 +76,7 @@ TEST_CASE("a device profile is loaded as it was saved, and found by its device")
 }
 
 TEST_CASE("a malformed device profile is refused with the field that is wrong") {
-  temporary_file const file("device-profiles-2.json");
+  temporary_file const file;
   auto const rejects = [&](std::string const& what, std::string const& by, std::string const& field) {
     INFO(what << " -> " << by);
     std::filesystem::remove(file.path());
