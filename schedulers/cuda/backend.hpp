@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libheptad knows of libheptad_cuda: devices that compute products of matrices in host memory. The library is
-// found by name at run time, so that libheptad needs no CUDA.
+// What libheptad knows of libheptad_cuda: devices that compute products of matrices in host memory, and tasks of graphs
+// for runtimes that bring streams. The library is found by name at run time, so that libheptad needs no CUDA.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <heptad/heptad.hpp>
+
+#include "schedulers/executor.hpp"
+
+struct CUstream_st;  // *: cudaStream_t
 
 namespace heptad {
 
@@ -43,6 +49,18 @@ struct device_work {
   double overlap = 0;  ///< share of the time of transfers in which products ran
 };
 
+/// Queues the tasks of one graph on streams of the current device, as executor runs them on CPU cores. Callable from
+/// several threads at once.
+class stream_tasks {
+public:
+  virtual ~stream_tasks() = default;
+  /// Whether queue_at() knows this task.
+  [[nodiscard]] virtual bool knows(task const& t) const noexcept = 0;
+  /// Space number i of the task's blocks begins at spaces[i], in device memory. Throws error.
+  virtual void queue_at(task const& t, std::span<location const> spaces, double alpha, double beta,
+                        CUstream_st* stream) const = 0;
+};
+
 /// Callable from several threads at once. Everything throws error.
 class device_backend {
 public:
@@ -57,6 +75,8 @@ public:
   virtual device_work multiply(device_share const& who, device_product<double> const& x,
                                std::atomic<bool>& touched) = 0;
   virtual device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) = 0;
+  /// The graph must outlive them. A product is one call with so many levels of Winograd at most. Null: there are none.
+  virtual std::unique_ptr<stream_tasks> tasks_on_streams(graph const&, int /*levels*/) { return nullptr; }
 
 protected:
   ~device_backend() = default;

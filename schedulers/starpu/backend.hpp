@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "schedulers/cuda/backend.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace heptad {
@@ -15,8 +16,10 @@ struct bound_product {
   bool in_cells = false;  ///< the graph, see tiling: its blocks can be moved
   dependencies const* order = nullptr;
   executor const* body = nullptr;
-  double alpha = 1, beta = 0;  ///< as `body` knows them
-  location operands[3];        ///< A, B, C; data null: where a handle of the runtime says
+  stream_tasks const* on_devices = nullptr;  ///< what CUDA workers take; null: nothing
+  bool only_on_devices = false;              ///< and nobody else takes that
+  double alpha = 1, beta = 0;                ///< as `body` knows them
+  location operands[3];                      ///< A, B, C; data null: where a handle of the runtime says
   orientation orders[3] = {};
   std::byte* workspace = nullptr;  ///< of the graph's buffers; null: none, or the runtime allocates them
   std::function<std::byte*(int lane)> scratch;

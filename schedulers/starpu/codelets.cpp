@@ -2,6 +2,10 @@
 #include "schedulers/starpu/codelets.hpp"
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <span>
 
 #include "schedulers/starpu/graph_run.hpp"
 #include "schedulers/starpu/product_opencl.hpp"
@@ -19,16 +23,41 @@ location place_in_memory(slot const& s, void* buffers[], std::int64_t element_by
   return {first + (s.row * rs + s.col * cs) * element_bytes, rs, cs};
 }
 
+using places_of_task = std::array<location, most_places>;
+
+std::span<location const> find_places(task_argument const& x, void* buffers[], places_of_task& places) {
+  for (std::size_t i = 0; i < x.slots.size(); ++i)
+    places[i] = place_in_memory(x.slots[i], buffers, x.run->element_bytes());
+  return {places.data(), x.slots.size()};
+}
+
 void run_on_cpu(void* buffers[], void* cl_arg) {
   task_argument const& x = argument_of(cl_arg);
   bound_product const& product = x.run->product();
   std::byte* const scratch = product.scratch(x.run->lane());
   if (x.slots.empty()) return x.run->timed(x, [&] { product.body->run(x.run->task_of(x), scratch); });
-  std::array<location, most_places> places;
-  for (std::size_t i = 0; i < x.slots.size(); ++i)
-    places[i] = place_in_memory(x.slots[i], buffers, x.run->element_bytes());
-  x.run->timed(x, [&] { product.body->run_at(x.placed.local, {places.data(), x.slots.size()}, scratch); });
+  places_of_task places;
+  std::span<location const> const found = find_places(x, buffers, places);
+  x.run->timed(x, [&] { product.body->run_at(x.placed.local, found, scratch); });
 }
+
+#if defined(STARPU_USE_CUDA) && !defined(STARPU_SIMGRID)
+/// Returns when the work is queued on the worker's stream. A worker has no caller to tell of a failure: StarPU's own
+/// answer to a device that fails is to end the process.
+void run_on_cuda(void* buffers[], void* cl_arg) {
+  task_argument const& x = argument_of(cl_arg);
+  bound_product const& product = x.run->product();
+  places_of_task places;
+  x.run->begin(x);
+  try {
+    product.on_devices->queue_at(x.placed.local, find_places(x, buffers, places), product.alpha, product.beta,
+                                 starpu_cuda_get_local_stream());
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "heptad: %s\n", e.what());
+    std::abort();
+  }
+}
+#endif
 
 std::uint32_t footprint(starpu_task* t) {
   task_argument const& x = argument_of(t->cl_arg);
@@ -66,6 +95,10 @@ struct modelled_codelet {
     codelet.color = color;
 #if defined(STARPU_USE_OPENCL) && !defined(STARPU_SIMGRID)
     codelet.opencl_funcs[0] = opencl;
+#endif
+#if defined(STARPU_USE_CUDA) && !defined(STARPU_SIMGRID)
+    codelet.cuda_funcs[0] = run_on_cuda;
+    codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
 #endif
 #ifdef STARPU_SIMGRID
     // Only the time of tasks is simulated: no function is ever called.

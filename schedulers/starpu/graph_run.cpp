@@ -307,6 +307,18 @@ slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>&
   return s;
 }
 
+/// The kinds of workers that may take a task, in STARPU_CPU | …
+int graph_run::workers_for([[maybe_unused]] task_argument const& x, bool in_memory) const {
+  if (in_memory) return STARPU_CPU;
+#ifdef STARPU_SIMGRID
+  return -1;  // all that have a function
+#else
+  bool const on_devices = product_.on_devices != nullptr && product_.on_devices->knows(task_of(x));
+  if (on_devices && product_.only_on_devices) return STARPU_CUDA;
+  return STARPU_CPU | STARPU_OPENCL | (on_devices ? STARPU_CUDA : 0);
+#endif
+}
+
 graph_run::new_task graph_run::make_task(task_argument& x) const {
   task const& of_graph = task_of(x);
   std::vector<use> uses;
@@ -325,11 +337,11 @@ graph_run::new_task graph_run::make_task(task_argument& x) const {
   t->cl_arg = &x;
   t->name = lasting(of_graph.name);
   t->callback_func = on_task_end;
-  t->callback_arg = const_cast<graph_run*>(this);
+  t->callback_arg = &x;
   t->sched_ctx = options_.sched_ctx;
   t->priority = priorities_[static_cast<std::size_t>(x.number)];
   t->flops = of_graph.cost.flops;
-  if (in_memory) t->where = STARPU_CPU;
+  t->where = workers_for(x, in_memory);
   if (int const worker = options_.worker ? options_.worker(of_graph) : -1; worker >= 0) {
     t->execute_on_a_specific_worker = 1;
     t->workerid = static_cast<unsigned>(worker);
@@ -357,7 +369,10 @@ void graph_run::submit(std::function<void()> finished) {
   }
   // After a refusal nothing more may be submitted: it might wait for what never comes.
   for (new_task& t : tasks_)
-    if (refused_ != 0 || !submit(t)) task_ended();
+    if (refused_ != 0 || !submit(t)) {
+      (void)t.release();  // a task that was declared to come before may still look at it
+      task_ended();
+    }
   unpartition_C();
   bring_home();
   for (cell& c : cells_)
@@ -383,7 +398,24 @@ bool graph_run::submit(new_task& t) {
   return false;
 }
 
-void graph_run::on_task_end(void* run) { static_cast<graph_run*>(run)->task_ended(); }
+void graph_run::on_task_end(void* argument) {
+  task_argument const& x = argument_of(argument);
+  task_record& record = x.run->records_[static_cast<std::size_t>(x.number)];
+  if (record.end < 0) record.end = x.run->elapsed();
+  x.run->task_ended();
+}
+
+std::pmr::vector<task_record> graph_run::take_records() {
+  std::ranges::sort(records_, {}, &task_record::end);
+  // A device is given its next task while it works on the one before.
+  std::vector<double> last_end(lane_of_worker_.size(), 0);
+  for (task_record& r : records_) {
+    double& before = last_end[static_cast<std::size_t>(r.worker)];
+    r.begin = std::max(r.begin, before);
+    before = r.end;
+  }
+  return std::move(records_);
+}
 
 void graph_run::task_ended() {
   if (running_.fetch_sub(1) != 1) return;

@@ -57,9 +57,13 @@ public:
   /// For codelets: does the work of a task, and records when and on which lane.
   template <typename Work>
   void timed(task_argument const& x, Work const& work) {
-    double const begin = elapsed();
+    begin(x);
     work();
-    records_[static_cast<std::size_t>(x.number)] = {x.number, lane(), begin, elapsed()};
+    records_[static_cast<std::size_t>(x.number)].end = elapsed();
+  }
+  /// For codelets that return before the work is done: a task that has no end yet ends when StarPU says so.
+  void begin(task_argument const& x) {
+    records_[static_cast<std::size_t>(x.number)] = {x.number, lane(), elapsed(), -1};
   }
   /// Of the calling worker.
   [[nodiscard]] int lane() const;
@@ -70,8 +74,8 @@ public:
     return product_.work->tasks[static_cast<std::size_t>(x.number)];
   }
 
-  /// After the end: one record a task.
-  [[nodiscard]] std::pmr::vector<task_record> take_records() { return std::move(records_); }
+  /// After the end: one record a task, in the order of their ends.
+  [[nodiscard]] std::pmr::vector<task_record> take_records();
   [[nodiscard]] double elapsed() const;
 
 private:
@@ -98,14 +102,18 @@ private:
   [[nodiscard]] location fixed_place(block const& b) const;
   [[nodiscard]] orientation order_in(int space) const;
   struct unsubmitted {
-    void operator()(starpu_task* t) const { starpu_task_destroy(t); }
+    void operator()(starpu_task* t) const {
+      t->destroy = 0;  // StarPU would do it at the end of the task
+      starpu_task_destroy(t);
+    }
   };
   using new_task = std::unique_ptr<starpu_task, unsubmitted>;
+  [[nodiscard]] int workers_for(task_argument const& x, bool in_memory) const;
   [[nodiscard]] new_task make_task(task_argument& x) const;
   [[nodiscard]] new_task access_to_C() const;
   bool submit(new_task& t);
   void task_ended();
-  static void on_task_end(void* run);
+  static void on_task_end(void* argument);
 
   bound_product const product_;
   run_options const options_;

@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <numeric>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <heptad/starpu.h>
 #include <heptad/starpu.hpp>
@@ -41,22 +44,34 @@ void check_equal(char const* left, std::int64_t a, char const* right, std::int64
   if (a != b) reject(std::string(left) + " = " + std::to_string(a) + " must be " + right + " = " + std::to_string(b));
 }
 
-/// CPU workers of the context.
-int cpu_workers(unsigned sched_ctx) {
+/// What a context has: CPU workers, and CUDA devices with any number of workers each.
+struct crew {
+  int cpus = 0, cuda_devices = 0;
+};
+
+crew crew_of(unsigned sched_ctx) {
   if (starpu_is_initialized() == 0) reject("StarPU is not initialised: starpu_init() comes first");
   if (sched_ctx > STARPU_NMAX_SCHED_CTXS)
     reject("sched_ctx = " + std::to_string(sched_ctx) + " must be a scheduling context, or " +
            std::to_string(STARPU_NMAX_SCHED_CTXS) + " for the current one");
-  int count = static_cast<int>(starpu_cpu_worker_get_count());
+  std::vector<int> ids(starpu_worker_get_count());
+  std::iota(ids.begin(), ids.end(), 0);
   if (sched_ctx != STARPU_NMAX_SCHED_CTXS) {
-    int* ids = nullptr;
-    unsigned const members = starpu_sched_ctx_get_workers_list(sched_ctx, &ids);
-    count = static_cast<int>(
-        std::count_if(ids, ids + members, [](int id) { return starpu_worker_get_type(id) == STARPU_CPU_WORKER; }));
-    std::free(ids);
+    int* members = nullptr;
+    unsigned const count = starpu_sched_ctx_get_workers_list(sched_ctx, &members);
+    ids.assign(members, members + count);
+    std::free(members);
   }
-  if (count == 0) reject("StarPU has no CPU worker for these tasks, which need one");
-  return count;
+  crew found;
+  std::set<int> devices;
+  for (int const id : ids) {
+    auto const kind = starpu_worker_get_type(id);
+    if (kind == STARPU_CPU_WORKER) ++found.cpus;
+    if (kind == STARPU_CUDA_WORKER) devices.insert(starpu_worker_get_devid(id));
+  }
+  found.cuda_devices = static_cast<int>(devices.size());
+  if (found.cpus == 0) reject("StarPU has no CPU worker for these tasks, which need one");
+  return found;
 }
 
 /// One product in flight: its memory lives until its last task has run.
@@ -83,7 +98,9 @@ template <typename T>
 plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta, starpu_data_handle_t C,
                  submit_options const& how) try {
   runtime_request request;
-  request.workers = cpu_workers(how.sched_ctx);
+  crew const workers = crew_of(how.sched_ctx);
+  request.workers = workers.cpus;
+  request.devices = workers.cuda_devices;
   shape const a = shape_of("A", A, sizeof(T), how.transpose_a), b = shape_of("B", B, sizeof(T), how.transpose_b),
               c = shape_of("C", C, sizeof(T), false);
   check_equal("rows of op(A)", a.rows, "rows of C", c.rows);

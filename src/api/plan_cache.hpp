@@ -11,6 +11,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "schedulers/cuda/backend.hpp"
 #include "schedulers/executor.hpp"
 #include "src/api/call_memory.hpp"
 #include "tasks/gemm_graph.hpp"
@@ -24,6 +25,7 @@ struct plan_key {
   problem shape;
   int workers = 1;
   options wishes;
+  int devices = 0;  // CUDA devices of a task runtime that takes tasks of the graph
 
   friend bool operator==(plan_key const&, plan_key const&) = default;
 };
@@ -74,8 +76,10 @@ struct prepared_plan {
   dependencies order;
   scan_graph scan;  // of the operands, to be run before; no tasks when there are no levels
   dependencies scan_order;
-  std::size_t shared_bytes = 0;   // of workspace, a multiple of a page
-  std::size_t scratch_bytes = 0;  // of every worker, a multiple of a page
+  std::unique_ptr<stream_tasks const> on_devices;  // null: no device takes a task
+  bool only_on_devices = false;                    // every device task is too large for a CPU core
+  std::size_t shared_bytes = 0;                    // of workspace, a multiple of a page
+  std::size_t scratch_bytes = 0;                   // of every worker, a multiple of a page
   mutable call_kits kits;
 
   [[nodiscard]] std::size_t bytes() const noexcept {

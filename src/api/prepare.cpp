@@ -12,6 +12,7 @@
 #include "codelets/cpu/kernel_set.hpp"
 #include "schedulers/executor.hpp"
 #include "src/api/arguments.hpp"
+#include "src/plan/device_blocks.hpp"
 #include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
 
@@ -98,11 +99,37 @@ workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_p
   }
 }
 
+/// What devices take of the graph, where libheptad_cuda is found. Deterministic bits are those of the CPU.
+void give_to_devices(prepared_plan& p, int levels) {
+  if (p.how.deterministic) return;
+  try {
+    p.on_devices = find_cuda_backend().tasks_on_streams(p.work, levels);
+  } catch (error const&) {
+    // Then the devices do not multiply.
+  }
+}
+
+/// Null where there is no plan for devices, or no device of Heptad's.
+std::shared_ptr<prepared_plan> build_for_devices(plan_key const& key, machine_profile const& machine) {
+  auto planned = plan_for_devices(key.type, key.shape, key.devices, key.wishes);
+  if (!planned) return nullptr;
+  auto p = build_graph(std::move(planned->how), machine, scheduler_kind::starpu);
+  give_to_devices(*p, planned->levels);
+  p->only_on_devices = true;
+  return p->on_devices == nullptr ? nullptr : p;
+}
+
 }  // namespace
 
 std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key) {
   if (auto known = state.plans.planned.find([&](plan_key const& other) { return other == key; })) return known;
   machine_profile const& machine = state.machine();
+  auto const keep = [&](std::shared_ptr<prepared_plan> fresh) {
+    auto ready = with_order(std::move(fresh), machine);
+    state.plans.planned.insert(key, ready);
+    return ready;
+  };
+  if (auto for_devices = build_for_devices(key, machine)) return keep(std::move(for_devices));
   std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
   options wishes = key.wishes;
   std::optional<std::size_t> first_cap;  // later plans are asked for less, to come under it
@@ -119,9 +146,8 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
       wishes.max_workspace = static_cast<std::size_t>(static_cast<double>(asked) / std::max(1.1, excess));
       continue;
     }
-    auto ready = with_order(std::move(fresh), machine);
-    state.plans.planned.insert(key, ready);
-    return ready;
+    if (key.devices > 0) give_to_devices(*fresh, 0);
+    return keep(std::move(fresh));
   }
 }
 

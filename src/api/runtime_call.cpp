@@ -28,6 +28,8 @@ public:
     x.in_cells = true;
     x.order = &p.order;
     x.body = body_.get();
+    x.on_devices = p.on_devices.get();
+    x.only_on_devices = p.only_on_devices;
     x.orders[space_A] = p.how.shape.a_row_major ? orientation::row_major : orientation::column_major;
     x.orders[space_B] = p.how.shape.b_row_major ? orientation::row_major : orientation::column_major;
     x.workspace = memory_.shared_bytes > 0 ? memory_.shared() : nullptr;
@@ -74,7 +76,7 @@ std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request
     shape.k = 0;
     return std::make_unique<bound_call<T>>(alpha, beta, only_scaled(type, shape, state.machine()));
   }
-  plan_key const key{type, request.shape, request.workers, wishes};
+  plan_key const key{type, request.shape, request.workers, wishes, request.devices};
   lease_wishes const lease{request.lanes, request.with_workspace};
   return std::make_unique<bound_call<T>>(alpha, beta, get_workspace(state, key, lease));
 } catch (std::bad_alloc const&) {

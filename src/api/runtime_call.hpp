@@ -23,6 +23,7 @@ struct runtime_request {
   problem shape;  // k = 0: C is only scaled
   options wishes;
   int workers = 1;             // that the plan is made for
+  int devices = 0;             // CUDA devices that take tasks as well
   int lanes = 1;               // scratch areas
   bool with_workspace = true;  // of the graph's buffers; false: the runtime allocates them
 };

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What submit_gemm and the blocking call refuse, before anything is submitted.
+#include <atomic>
 #include <cstdlib>
 #include <heptad/starpu.hpp>
 #include <string>
 
+#include "schedulers/starpu/graph_run.hpp"
 #include "src/api/memory.hpp"
+#include "src/api/runtime_call.hpp"
 #include "tests/starpu/runtime.hpp"
 
 using namespace heptad;
@@ -98,6 +101,45 @@ TEST_CASE("no memory is an error before anything is submitted") {
   CHECK(said.find("C is untouched") != std::string::npos);
   C.release();
   CHECK((C.data == before.data));
+}
+
+TEST_CASE("a task that StarPU refuses is an error, the tasks before it end, and StarPU and the handles go on") {
+  // Devices that nobody has are to run all tasks from one on.
+  struct : stream_tasks {
+    int first = 0;
+    mutable int asked = 0;
+    [[nodiscard]] bool knows(task const&) const noexcept override { return asked++ >= first; }
+    void queue_at(task const&, std::span<location const>, double, double, CUstream_st*) const override {}
+  } nowhere;
+  nowhere.first = GENERATE(0, 1, 4);
+  own_starpu const runtime;
+  std::mt19937 random(5);
+  handled_matrix<double> A(201, 160, random), B(160, 190, random), C(201, 190, random), wanted(C);
+  starpu_data_handle_t const handles[3] = {A.share(), B.share(), C.share()};
+  runtime_request request;
+  request.shape.m = 201, request.shape.n = 190, request.shape.k = 160;
+  request.wishes.force_levels = 2;
+  request.workers = 2;
+  request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
+  request.with_workspace = GENERATE(true, false);
+  auto const call = make_runtime_call(1.0, 1.0, request);
+  bound_product product = call->product();
+  REQUIRE(product.work->tasks.size() > 4);
+  product.on_devices = &nowhere;
+  product.only_on_devices = true;
+  std::atomic<bool> ended = false;
+  {
+    starpu::graph_run one(product, handles, {});
+    one.prepare();
+    CHECK(message_of([&] { one.submit([&] { ended = true; }); }, status::internal_error)
+              .starts_with("StarPU refused a task"));
+    starpu_task_wait_for_all();
+    CHECK(ended);
+  }
+  classical(2.0, A, false, B, false, 0.0, wanted);
+  (void)submit_gemm(2.0, A.handle, B.handle, 0.0, C.handle);
+  C.release();
+  CHECK((C.data == wanted.data));
 }
 
 TEST_CASE("a product that finds little memory is planned smaller") {

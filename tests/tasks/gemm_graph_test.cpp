@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "src/plan/device_blocks.hpp"
 #include "tests/algorithm/known.hpp"
 #include "tests/tasks/interpreter.hpp"
 #include "tests/tasks/plans.hpp"
@@ -74,6 +75,16 @@ TEST_CASE("every algorithm gives the product as a task, explicit or fused level"
           p.independent = independent;
           check_product(p, 6);
         }
+}
+
+TEST_CASE("plans in blocks for devices, with or without Winograd above, give the product") {
+  for (block_counts const counts : {block_counts{2, 3, 2, 0}, {3, 2, 1, 0}, {2, 2, 2, 1}, {1, 1, 1, 0}})
+    for (int const devices : {1, 4})
+      for (bool const beta_zero : {false, true}) {
+        problem shape;
+        shape.m = 31, shape.n = 26, shape.k = 37, shape.beta_zero = beta_zero;
+        check_product(plan_in_blocks(element_type::f64, shape, counts, devices), 4, 3, tiling::cells);
+      }
 }
 
 TEST_CASE("the larger algorithms give the product as a task, explicit or fused level") {

@@ -9,54 +9,13 @@
 #include <tuple>
 #include <utility>
 
-#include "src/algorithm/algorithm.hpp"
+#include "src/plan/device_blocks.hpp"
 #include "src/plan/device_planner.hpp"
 
 namespace heptad::tools {
 namespace {
 
-/// Devices in a grid as square as it can be, over the blocks of C in turn.
-struct device_grid {
-  int rows = 1, cols = 1;
-  explicit device_grid(int devices) {
-    for (int r = 1; r * r <= devices; ++r)
-      if (devices % r == 0) rows = r, cols = devices / r;
-  }
-  [[nodiscard]] int owner(std::int64_t i, std::int64_t j) const { return static_cast<int>(i % rows * cols + j % cols); }
-};
-
-/// The definition of the product in blocks, ⟨m,k,n;mkn⟩. The owners of C begin each at another part of k: at first no
-/// two of them want the same block of an operand, and later most find theirs on another device, not in main memory
-/// alone.
-std::shared_ptr<algorithm const> classical_blocks(int m, int k, int n, int devices) {
-  device_grid const grid(devices);
-  auto x = std::make_shared<algorithm>();
-  x->name = fmt::format("classical{}x{}x{}", m, k, n);
-  x->source = "the definition of the matrix product";
-  x->m = m, x->k = k, x->n = n;
-  int const rank = m * k * n;
-  auto const zeros = [rank](int rows) {
-    return coefficient_matrix{rows, rank, std::vector<rational>(static_cast<std::size_t>(rows) * rank)};
-  };
-  x->U = zeros(m * k), x->V = zeros(k * n), x->W = zeros(m * n);
-  int r = 0;
-  for (int i = 0; i < m; ++i)
-    for (int j = 0; j < n; ++j)
-      for (int q = 0; q < k; ++q, ++r) {
-        int const p = (q + grid.owner(i, j) * k / devices) % k;
-        x->U(i * k + p, r) = x->V(p * n + j, r) = x->W(i * n + j, r) = rational(1);
-      }
-  set_plain_programs(*x);
-  return x;
-}
-
 constexpr std::int64_t smallest_block = 4096, largest_block = 32768;
-
-/// Blocks of at most this size, in one dimension of what halvings leave of it.
-int count_for(std::int64_t block, std::int64_t extent, int halvings) {
-  std::int64_t const part = extent >> halvings;
-  return static_cast<int>(std::max<std::int64_t>(1, (part + block - 1) / block));
-}
 
 block const& product_result(task const& t) {
   auto const* const product = std::get_if<sequence_step>(&t.body);
@@ -121,35 +80,13 @@ double device_seconds::operator()(task const& t) const {
 std::vector<device_graph> device_graphs(element_type type, problem const& shape, int devices, std::size_t workspace,
                                         cuda::device_profile const& device) {
   std::vector<device_graph> all;
-  auto const winograd = find_algorithm("winograd");
   for (std::int64_t block = smallest_block; block <= largest_block; block *= 2)
     for (int above = 0; above <= 1; ++above) {
-      int const m = count_for(block, shape.m, above), k = count_for(block, shape.k, above),
-                n = count_for(block, shape.n, above);
-      double const products = (above == 1 ? 7.0 : 1.0) * m * k * n;
-      bool const again = block > smallest_block && m == count_for(block / 2, shape.m, above) &&
-                         k == count_for(block / 2, shape.k, above) && n == count_for(block / 2, shape.n, above);
-      if (again || products < 2 * devices || products > 2000) continue;
-      plan how;
-      how.type = type;
-      how.shape = shape;
-      for (int l = 0; l < above; ++l) how.levels.push_back({"winograd", level_kind::task, winograd});
-      if (m * k * n > 1) {
-        auto const blocks = classical_blocks(m, k, n, devices);
-        how.levels.push_back({blocks->name, level_kind::task, blocks});
-      }
-      auto const divided = [above](std::int64_t extent, int parts) {
-        std::int64_t const unit = std::int64_t{parts} << above;
-        return extent / unit * unit;
-      };
-      how.core_m = divided(shape.m, m), how.core_k = divided(shape.k, k), how.core_n = divided(shape.n, n);
-      how.workers = devices;
-      how.independent = above > 0;
-      how.slots = above > 0 ? winograd->rank() : 1;
-      how.kernel = "auto";
-      problem of_product;
-      of_product.m = how.core_m / (m << above), of_product.k = how.core_k / (k << above);
-      of_product.n = how.core_n / (n << above);
+      block_counts const counts = counts_for(block, shape, above);
+      bool const again = block > smallest_block && counts == counts_for(block / 2, shape, above);
+      if (again || counts.products() < 2 * devices || counts.products() > 2000) continue;
+      plan const how = plan_in_blocks(type, shape, counts, devices);
+      problem const of_product = product_of(how, counts);
       std::string const blocks = fmt::format("blocks of {}x{}x{}", of_product.m, of_product.k, of_product.n);
       for (bool const classical : {true, false}) {
         if (classical && above > 0) continue;

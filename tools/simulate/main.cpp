@@ -168,18 +168,17 @@ json on_devices(arguments const& given, simulated_node const& node, std::size_t 
   return runs;
 }
 
+/// What a blocking product runs on StarPU's CPU workers, without the look at A and B before it.
 json on_cores(arguments const& given, simulated_node const& node) {
   context::impl& state = default_context().state();
   json runs = json::array();
   for (bool const fast : {false, true}) {
     options wishes;
     if (!fast) wishes.max_levels = 0;
-    wishes.scheduler = scheduler_kind::starpu;
     plan_key const key{given.element(), given.shape(), node.cpus, with_defaults(wishes, state.defaults)};
     auto const prepared = prepare(state, key);
     json run = in_a_child([&] {
       starpu::run_options how;
-      how.in_cells = true;
       how.seconds = [](task const& t) { return t.cost.seconds; };
       return to_json(simulate_on(node, given.policy, prepared->work, how, given.accumulate ? 1 : 0), given.flops());
     });

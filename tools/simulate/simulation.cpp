@@ -67,7 +67,8 @@ simulated_run simulate_on(simulated_node const& node, std::string const& policy,
 
   dependencies const order = derive_dependencies(g, false);
   std::int64_t const element_bytes = g.type == element_type::f64 ? 8 : 4;
-  addresses const A(g.m * g.k * element_bytes), B(g.k * g.n * element_bytes), C(g.m * g.n * element_bytes);
+  addresses const A(g.m * g.k * element_bytes), B(g.k * g.n * element_bytes), C(g.m * g.n * element_bytes),
+      workspace((g.workspace_elements + 1) * element_bytes);
   bound_product product;
   product.work = &g;
   product.order = &order;
@@ -75,6 +76,7 @@ simulated_run simulate_on(simulated_node const& node, std::string const& policy,
   product.operands[space_A] = {A.get(), 1, g.m};
   product.operands[space_B] = {B.get(), 1, g.k};
   product.operands[space_C] = {C.get(), 1, g.m};
+  if (!how.in_cells) product.workspace = static_cast<std::byte*>(workspace.get());
 
   simulated_run result;
   result.tasks = g.tasks.size();

@@ -21,8 +21,8 @@ struct simulated_run {
 /// Memory nodes that StarPU was built for.
 int simulated_memory_nodes();
 
-/// A, B and C begin in main memory. Once in a process, whose environment says where the files of the node are. Throws
-/// error{internal_error}.
+/// A, B and C begin in main memory, and the workspace too unless the graph is in cells. Once in a process, whose
+/// environment says where the files of the node are. Throws error{internal_error}.
 simulated_run simulate_on(simulated_node const& node, std::string const& policy, graph const& g,
                           starpu::run_options const& how, double beta);
 

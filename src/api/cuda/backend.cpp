@@ -10,6 +10,7 @@
 #include "schedulers/cuda/backend.hpp"
 #include "src/api/cuda/device.hpp"
 #include "src/api/cuda/host_gemm.hpp"
+#include "src/api/cuda/stream_tasks.hpp"
 #include "src/plan/device_planner.hpp"
 
 namespace heptad::cuda {
@@ -87,6 +88,9 @@ public:
   }
   device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) override {
     return run(who, x, touched);
+  }
+  std::unique_ptr<stream_tasks> tasks_on_streams(graph const& g, int levels) override {
+    return make_stream_tasks(g, levels);
   }
 
 private:
