@@ -71,7 +71,7 @@ for kind in plain cuda; do
     cmake -S . -B "build/starpu-$kind" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON \
       -DHEPTAD_WITH_CUDA=$cuda -DCMAKE_CUDA_ARCHITECTURES=90-real -DHEPTAD_STARPU_PREFIX="$starpu_cache/$kind" "${launcher[@]}" &&
       cmake --build "build/starpu-$kind" -j "$jobs" --target "${targets[@]}" &&
-      ctest --test-dir "build/starpu-$kind" -j "$jobs" --no-tests=error --output-on-failure -L '^starpu$' -E '^examples/'
+      ctest --test-dir "build/starpu-$kind" -j "$jobs" --no-tests=error --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
   }
   step "StarPU $(<"$starpu_cache/$kind/version") ($kind)" other_starpu
 done
