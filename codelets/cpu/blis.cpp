@@ -11,6 +11,7 @@
 
 #include <blis.h>
 
+#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/plain_loops.hpp"
 
@@ -59,13 +60,7 @@ struct native_kernel {
     if (!plain || size(BLIS_MR) * size(BLIS_NR) > max_tile) return;
     context = loaded;
     transposed = bli_cntx_l3_nat_ukr_prefers_rows_dt(type, BLIS_GEMM_UKR, loaded);
-    blocks = {.mr = size(transposed ? BLIS_NR : BLIS_MR),
-              .nr = size(transposed ? BLIS_MR : BLIS_NR),
-              .mc = size(BLIS_MC),
-              .kc = size(BLIS_KC),
-              .nc = size(BLIS_NC)};
-    blocks.mc = std::max(1, blocks.mc / blocks.mr) * blocks.mr;
-    blocks.nc = std::max(1, blocks.nc / blocks.nr) * blocks.nr;
+    blocks = blocks_for_caches(size(transposed ? BLIS_NR : BLIS_MR), size(transposed ? BLIS_MR : BLIS_NR), sizeof(T));
     run = reinterpret_cast<micro_kernel<T>>(bli_cntx_get_l3_nat_ukr_dt(type, BLIS_GEMM_UKR, loaded));
   }
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measured on two kinds of core: 48 KiB of L1 and 2 MiB of L2 have room for k-blocks of 512, smaller caches for 256.
+// A block of A takes half of L2: the lines of the next one, of B and of C pass through the other half.
 #include "codelets/cpu/blocks_for_caches.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace heptad::cpu {
 
 blocking blocks_for_caches(int mr, int nr, int element_bytes) {
-  static long const l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  bool const roomy = l1 >= (48 << 10) && l2 >= (2 << 20);
-  int const kc = roomy ? 512 : 256;
-  long const a_block = roomy ? 1 << 19 : 480 << 10;  // bytes
-  int const mc = static_cast<int>(a_block / (static_cast<long>(kc) * element_bytes)) / mr * mr;
-  constexpr int short_kc = 256, short_nc = 16;
-  int const short_mc = static_cast<int>((l2 / 2 / (short_kc * element_bytes) + mr - 1) / mr * mr);
-  return {mr, nr, mc, kc, 4096, short_mc, short_kc, short_nc};
+  static long const l2 = std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 256L << 10);
+  constexpr int kc = 256, columns = 16;
+  int const rows = static_cast<int>(l2 / 2 / (kc * element_bytes));
+  return {.mr = mr, .nr = nr, .mc = (rows + mr - 1) / mr * mr, .kc = kc, .nc = (columns + nr - 1) / nr * nr};
 }
 
 }  // namespace heptad::cpu

@@ -6,8 +6,7 @@
 
 namespace heptad::cpu {
 
-/// For mr×nr tiles of elements of `element_bytes`. A packed B panel takes half of L1 or less, a packed A block a
-/// quarter to half of L2 (Low et al., Analytical Modeling Is Enough for High-Performance BLIS, 2016).
+/// For mr×nr tiles of elements of `element_bytes`: half of L2 for the block of A, 32 KiB at most for the columns of B.
 blocking blocks_for_caches(int mr, int nr, int element_bytes);
 
 }  // namespace heptad::cpu

@@ -23,11 +23,10 @@ struct term {
   T coefficient;
 };
 
-/// Sizes of the blocks that the loops keep in L1, L2 and L3 (Van Zee & van de Geijn 2015), in elements.
+/// Sizes of the blocks that the loops keep in caches, in elements: mc × kc of A in L2, kc × nc of B in L1.
 struct blocking {
   int mr = 0, nr = 0;
   int mc = 0, kc = 0, nc = 0;
-  int short_mc = 0, short_kc = 0, short_nc = 0;  // when all rows of A fit one block, which then stays in L2
 };
 
 struct source_stream;  // lines of the next source block, prefetched in the background

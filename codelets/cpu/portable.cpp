@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernel set "portable": the readable loops, for any processor. What the other sets are compared to.
+#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/plain_loops.hpp"
 
@@ -14,10 +15,9 @@ constexpr int nr = 4;
 
 bool always() { return true; }
 
-/// Packed B panel 32 bytes × 256 × 4 / 4 = 8 KiB in L1, packed A 256 KiB in L2.
 template <typename T>
 blocking blocks() {
-  return {.mr = mr<T>, .nr = nr, .mc = 32 * mr<T>, .kc = 256, .nc = 4096};
+  return blocks_for_caches(mr<T>, nr, sizeof(T));
 }
 
 template <typename T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The five loops around the micro-kernel (Van Zee & van de Geijn 2015) with Strassen's sums in the packing and its
-// updates in the epilogue (Huang 2018, §3.2.2).
+// The loops around the micro-kernel (Van Zee & van de Geijn 2015, with the block of A outside the columns of B) with
+// Strassen's sums in the packing and its updates in the epilogue (Huang 2018, §3.2.2).
 #include "codelets/cpu/product.hpp"
 
 #include <algorithm>
@@ -19,11 +19,9 @@ std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t gr
   return std::max(granule, round_up((extent + count - 1) / count, granule));
 }
 
-// How the problem is cut, and where the pieces lie in the scratch (in elements).
-//
-// Long A (many row blocks): a k-block of B is packed whole, then each block of A is packed and multiplied by it.
-// Short A (all rows fit one block): A is packed once a k-block and stays in L2, and B comes in groups of a few columns,
-// so that no packing step is longer than the multiplication that can hide its memory traffic.
+// How the problem is cut, and where the pieces lie in the scratch (in elements). A block of A stays in L2 while B comes
+// in groups of a few columns that L1 has room for, so that no packing step is longer than the multiplication that can
+// hide its memory traffic.
 struct layout {
   std::int64_t mc, kc, nc;
   std::int64_t packed_a, packed_b, buffer, total;
@@ -37,15 +35,13 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   blocking const b = kernels.blocks();
   layout l{};
   // Shallow blocks have room for more rows or columns: C is then walked down long columns, few times.
-  auto const extended = [&](std::int64_t extent, std::int64_t depth, std::int64_t granule) -> std::int64_t {
-    if (extent == 0) return 0;  // the set has no short blocks
-    std::int64_t const larger = extent * depth / round_up(std::clamp<std::int64_t>(k, 1, depth), 16);
+  auto const extended = [&](std::int64_t extent, std::int64_t granule) {
+    std::int64_t const larger = extent * b.kc / round_up(std::clamp<std::int64_t>(k, 1, b.kc), 16);
     return std::max(larger / granule, std::int64_t{1}) * granule;
   };
-  bool const short_a = m > 0 && m <= extended(b.short_mc, b.short_kc, b.mr);
-  l.kc = balanced(k, short_a ? b.short_kc : b.kc, 16);
-  l.mc = short_a ? round_up(m, b.mr) : balanced(m, extended(b.mc, b.kc, b.mr), b.mr);
-  l.nc = balanced(n, short_a ? extended(b.short_nc, b.short_kc, b.nr) : std::max(b.nc / b.nr, 1) * b.nr, b.nr);
+  l.kc = balanced(k, b.kc, 16);
+  l.mc = balanced(m, extended(b.mc, b.mr), b.mr);
+  l.nc = balanced(n, extended(b.nc, b.nr), b.nr);
   l.packed_a = 0;
   l.packed_b = l.packed_a + l.mc * l.kc + slack;
   l.buffer = l.packed_b + l.nc * l.kc + slack;
@@ -54,48 +50,36 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   return l;
 }
 
-// One macro-kernel call of a product, and the one after it.
+// Where a block of A begins: its call, its rows and its depth.
 template <typename T>
-struct position {
+struct block_of_a {
   product_call<T> const* call;
-  std::int64_t pc, jc, ic;
+  std::int64_t pc, ic;
 
-  void next(layout const& l) {
-    if ((ic += l.mc) < call->m) return;
-    ic = 0;
-    if ((jc += l.nc) < call->n) return;
-    jc = 0;
-    if ((pc += l.kc) < call->k) return;
-    pc = 0;
-    call = call->next;
+  [[nodiscard]] block_of_a after(layout const& l) const {
+    if (ic + l.mc < call->m) return {call, pc, ic + l.mc};
+    if (pc + l.kc < call->k) return {call, pc + l.kc, 0};
+    return {call->next, 0, 0};
   }
 };
 
-// What will be packed after the macro-kernel at `here`: the next group of B, the next block of A; when A is short, the
-// slice of the next k-block's A that falls to this group.
+// What will be packed after the macro-kernel for group jc of B: the next group, and of the next block of A the slice
+// that falls to this group.
 template <typename T>
-void stream_next(source_stream& stream, position<T> here, layout const& l) {
-  position<T> after = here;
-  after.next(l);
-  auto add_b = [&](position<T> const& p) {
-    stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, p.jc, std::min(l.kc, p.call->k - p.pc),
-                   std::min(l.nc, p.call->n - p.jc));
+void stream_next(source_stream& stream, block_of_a<T> here, std::int64_t jc, layout const& l) {
+  block_of_a<T> const after = here.after(l);
+  auto add_b = [&](block_of_a<T> const& p, std::int64_t first) {
+    stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, first, std::min(l.kc, p.call->k - p.pc),
+                   std::min(l.nc, p.call->n - first));
   };
-  bool const short_a = l.mc >= here.call->m;
-  if (after.call && (after.jc != here.jc || after.pc != here.pc || after.call != here.call)) add_b(after);
-  if (!short_a) {
-    if (after.call)
-      stream_part<T>(stream, after.call->a, after.call->a_rs, after.call->a_cs, after.ic, after.pc,
-                     std::min(l.mc, after.call->m - after.ic), std::min(l.kc, after.call->k - after.pc));
-    return;
-  }
-  product_call<T> const* call = here.pc + l.kc < here.call->k ? here.call : here.call->next;
-  if (!call) return;
-  std::int64_t const pc = call == here.call ? here.pc + l.kc : 0;
-  std::int64_t const depth = std::min(l.kc, call->k - pc);
-  std::int64_t const groups = (here.call->n + l.nc - 1) / l.nc, group = here.jc / l.nc;
+  if (jc + l.nc < here.call->n) add_b(here, jc + l.nc);
+  else if (after.call) add_b(after, 0);
+  if (!after.call) return;
+  std::int64_t const depth = std::min(l.kc, after.call->k - after.pc);
+  std::int64_t const groups = (here.call->n + l.nc - 1) / l.nc, group = jc / l.nc;
   std::int64_t const first = depth * group / groups, end = depth * (group + 1) / groups;
-  stream_part<T>(stream, call->a, call->a_rs, call->a_cs, 0, pc + first, std::min(l.mc, call->m), end - first);
+  stream_part<T>(stream, after.call->a, after.call->a_rs, after.call->a_cs, after.ic, after.pc + first,
+                 std::min(l.mc, after.call->m - after.ic), end - first);
 }
 
 template <typename T>
@@ -138,24 +122,23 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
     gather mode = gather::direct;
     if (how == variant::ab && !(first && last)) mode = first ? gather::set : last ? gather::finish : gather::add;
 
-    for (std::int64_t jc = 0; jc < call.n; jc += l.nc) {
-      int const cols = static_cast<int>(std::min(l.nc, call.n - jc));
+    for (std::int64_t ic = 0; ic < call.m; ic += l.mc) {
+      int const rows = static_cast<int>(std::min(l.mc, call.m - ic));
       term<T> sum[most_terms];
-      kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth, cols,
-                     packed_b);
+      kernels.pack_a(sum, move_terms(call.a, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows, depth,
+                     packed_a);
 
-      for (std::int64_t ic = 0; ic < call.m; ic += l.mc) {
-        int const rows = static_cast<int>(std::min(l.mc, call.m - ic));
-        if (jc == 0 || l.mc < call.m)  // a short A is still there
-          kernels.pack_a(sum, move_terms(call.a, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows,
-                         depth, packed_a);
+      for (std::int64_t jc = 0; jc < call.n; jc += l.nc) {
+        int const cols = static_cast<int>(std::min(l.nc, call.n - jc));
+        kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth, cols,
+                       packed_b);
         for (int q = 0; q < count; ++q) {
           destination<T> const& d = call.c[q];
           bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left
           targets[q] = {d.data + ic * call.c_rs + jc * call.c_cs, d.coefficient, scaled ? d.beta : T(1)};
         }
         source_stream stream;
-        stream_next<T>(stream, {&call, pc, jc, ic}, l);
+        stream_next<T>(stream, {&call, pc, ic}, jc, l);
         T* const gathered = base + l.buffer + jc * round_up(call.m, l.mc) + ic * round_up(cols, kernels.blocks().nr);
         kernels.macro({.rows = rows,
                        .cols = cols,

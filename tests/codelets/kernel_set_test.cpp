@@ -75,7 +75,6 @@ TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and th
     CAPTURE(set->name);
     // Balanced blocks are at least half as deep as the largest.
     CHECK(b.kc / 2 >= heptad::least_k_block);
-    if (b.short_mc > 0) CHECK(b.short_kc / 2 >= heptad::least_k_block);
     CHECK(std::max(14 * b.mr, 40 * b.nr) <= heptad::thin_side);
   }
 }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The planner builds no graph; what it predicts must still be what the graph then takes and costs.
+#include <unistd.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
+#include <type_traits>
 
+#include "codelets/cpu/product.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
@@ -73,6 +78,27 @@ TEST_CASE("the predicted buffers are those of the graph, to the byte") {
       CHECK(e.buffers == static_cast<double>(workspace_bytes(g, workers, 0)));
       CHECK(p.workspace == static_cast<std::size_t>(e.buffers + e.packing));
     });
+}
+
+TEMPLATE_TEST_CASE("no kernel set asks for more packing than was predicted", "", float, double) {
+  machine_profile machine = test::zen4();
+  machine.l2_bytes = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 256L << 10));
+  constexpr int sides[] = {1, 16, 47, 100, 321, 336, 500, 672, 1000, 1313, 4000};
+  for (int const m : sides)
+    for (int const n : sides)
+      for (int const k : {1, 15, 16, 255, 300, 700, 3000})
+        for (bool const gathers : {false, true}) {
+          plan p = with({{"strassen", F}}, {2 * m, 2 * n, 2 * k}, 1);
+          p.type = std::is_same_v<TestType, float> ? element_type::f32 : element_type::f64;
+          p.product_buffer = gathers;
+          double const predicted = predict(p.type, p.shape, 1, machine, outline_of(p)).packing;
+          for (cpu::kernel_set<TestType> const* set : cpu::kernel_sets<TestType>()) {
+            if (!set->available()) continue;
+            CAPTURE(m, n, k, gathers, set->name);
+            auto const how = gathers ? cpu::variant::ab : cpu::variant::abc;
+            REQUIRE(static_cast<double>(product_scratch(*set, m, n, k, how)) <= predicted);
+          }
+        }
 }
 
 TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks of the product and of its scan") {
