@@ -24,6 +24,8 @@ struct submit_options {
 /// partition plans of its own on the handles, and must not have one of C submitted (active) through the explicit calls.
 /// The values of A and B do not exist yet and are not looked at, unlike in gemm(): NaN, Inf and what overflows in sums
 /// of blocks spread over blocks of C, unless wishes.max_levels = 0 keeps the plan classical.
+/// Where there are CUDA workers, and libheptad_cuda is found, they take tasks: of a product with 2048 or more in each
+/// dimension all of them, unless it is deterministic or its levels are set in `wishes`.
 /// beta = 0: C is only written. alpha = 0: A and B are not read. A and B may be one handle; C must be another one.
 /// Plan, profile and defaults are those of default_context(). Throws error before anything is submitted: StarPU is not
 /// initialised or has no CPU worker (in the context), a handle is null, is no matrix, has another element size or the

@@ -229,12 +229,12 @@ void print(json const& out) {
              out["k"].dump());
   for (auto const& [key, value] : out["assumptions"].items())
     fmt::print("  {}: {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
-  fmt::print("{:<46}{:<26}{:<9}{:>7}{:>10}{:>9}{:>7}{:>9}{:>9}{:>9}\n", "graph", "products", "placed by", "tasks",
+  fmt::print("{:<58}{:<26}{:<9}{:>7}{:>10}{:>9}{:>7}{:>9}{:>9}{:>9}\n", "graph", "products", "placed by", "tasks",
              "seconds", "TFLOP/s", "idle %", "in GB", "out GB", "peer GB");
   for (json const& r : out["runs"]) {
     double idle = 0;
     for (double const x : r["idle"]) idle += 100 * x / static_cast<double>(r["idle"].size());
-    fmt::print("{:<46}{:<26}{:<9}{:>7}{:>10.4f}{:>9.1f}{:>7.1f}{:>9.1f}{:>9.1f}{:>9.1f}\n",
+    fmt::print("{:<58}{:<26}{:<9}{:>7}{:>10.4f}{:>9.1f}{:>7.1f}{:>9.1f}{:>9.1f}{:>9.1f}\n",
                r["graph"].get<std::string>(), r["inside"].get<std::string>(), r["placed_by"].get<std::string>(),
                r["tasks"].get<int>(), r["seconds"].get<double>(), r["tflops"].get<double>(), idle,
                r["gbytes_to_devices"].get<double>(), r["gbytes_to_host"].get<double>(),
