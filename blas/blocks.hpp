@@ -54,6 +54,10 @@ inline std::pair<range, range> halves(size count, bool upper) noexcept {
 }
 
 template <typename T>
+T& at(matrix_view<T> const& X, size i, size j) noexcept {
+  return X.data[i * X.row_stride + j * X.col_stride];
+}
+template <typename T>
 matrix_view<T> block(matrix_view<T> const& X, range rows, range cols) noexcept {
   return X.block(rows.begin, cols.begin, rows.count, cols.count);
 }

@@ -2,8 +2,10 @@
 // P A = L U and A = L Lᵀ in place.
 #include "blas/factor.hpp"
 
+#include "blas/panel.hpp"
 #include "blas/rank_k.hpp"
 #include "blas/recursive.hpp"
+#include "blas/tbb/columns.hpp"
 
 namespace heptad::blas {
 namespace {
@@ -11,39 +13,46 @@ namespace {
 template <typename T>
 class factorization {
 public:
-  explicit factorization(process& p) : process_(p), level3_(p), lapack_(p.lapack_of<T>()) {}
+  explicit factorization(process& p) : process_(p), level3_(p), alone_(p, place::alone), lapack_(p.lapack_of<T>()) {}
 
-  /// The product that updates what is right of and below the left half.
+  /// The product that updates what is right of and below the left half decides. Heptad's smaller products are no faster
+  /// than the backend's LU, so on several workers that one must gain as much as one between calls of the backend.
   bool lu_pays(matrix_view<T> const& A) {
     auto const [left, right, below] = cut_lu(A);
     return process_.pays<T>(product_shape(block(A, below, left), block(A, left, right), false, block(A, below, right)),
                             place::between);
   }
 
-  /// Pivots count from 1. The first column without a pivot, from 1; 0 when there is none.
+  /// All by Heptad: between its products the backend's threads would take turns with Heptad's, which costs more than
+  /// they bring. Pivots count from 1. The first column without a pivot, from 1; 0 when there is none.
   std::int32_t lu(matrix_view<T> const& A, std::int32_t* pivots) {
-    if (!lu_pays(A)) {
-      std::int32_t info = 0;
-      lapack_.getrf(A.rows, A.cols, A.data, A.col_stride, pivots, &info);
-      return info;
-    }
+    size const rank = std::min(A.rows, A.cols);
+    if (A.cols == rank && rank <= panel_width) return factor_panel(A, pivots);
     auto const [left, right, below] = cut_lu(A);
     std::int32_t const first = lu(A.block(0, 0, A.rows, left.count), pivots);
-    swap_rows(A.block(0, right.begin, A.rows, right.count), 0, left.count, pivots);
+    swap_rows(A.block(0, right.begin, A.rows, right.count), pivots, left.count);
     matrix_view<T> const top_right = block(A, left, right);
-    level3_.trsm(T(1), {block(A, left, left), false, true}, top_right);
-    level3_.product(T(-1), block(A, below, left), top_right, T(1), block(A, below, right));
+    alone_.trsm(T(1), {block(A, left, left), false, true}, top_right);
+    if (below.count == 0) return first;
+    alone_.product(T(-1), block(A, below, left), top_right, T(1), block(A, below, right));
     std::int32_t* const later = pivots + left.count;
     std::int32_t const second = lu(block(A, below, right), later);
     auto const offset = static_cast<std::int32_t>(left.count);
-    size const rank = std::min(A.rows, A.cols);
-    swap_rows(block(A, below, left), 0, rank - left.count, later);
+    swap_rows(block(A, below, left), later, rank - left.count);
     for (size i = 0; i < rank - left.count; ++i) later[i] += offset;
     return first != 0 ? first : second != 0 ? second + offset : 0;
   }
 
-  void swap_rows(matrix_view<T> const& A, size from, size to, std::int32_t* pivots) {
-    if (A.cols > 0 && to > from) lapack_.laswp(A.cols, A.data, A.col_stride, from + 1, to, pivots, 1);
+  /// Row i and row pivots[i], for each i in turn.
+  void swap_rows(matrix_view<T> const& A, std::int32_t const* pivots, size count) const {
+    if (count == 0) return;
+    constexpr size least_swaps = 1 << 14;  // to wake a worker for
+    for_columns(process_.workers(), A.cols, std::max(size{1}, least_swaps / count), [&](size begin, size end) {
+      for (size j = begin; j < end; ++j) {
+        T* const column = A.data + j * A.col_stride;
+        for (size i = 0; i < count; ++i) std::swap(column[i], column[pivots[i] - 1]);
+      }
+    });
   }
 
   bool cholesky_pays(matrix_view<T> const& A) { return trailing_update(A).pays(place::between); }
@@ -72,8 +81,8 @@ private:
     range left, right, below;
   };
   static lu_ranges cut_lu(matrix_view<T> const& A) {
-    size const half = cut(std::min(A.rows, A.cols));
-    return {{0, half}, {half, A.cols - half}, {half, A.rows - half}};
+    size const rank = std::min(A.rows, A.cols), left = rank <= panel_width ? rank : cut(rank);
+    return {{0, left}, {left, A.cols - left}, {left, A.rows - left}};
   }
 
   /// A₂₂ := A₂₂ - L₂₁ L₂₁ᵀ
@@ -83,7 +92,7 @@ private:
   }
 
   process& process_;
-  recursive<T> level3_;
+  recursive<T> level3_, alone_;
   factorizations<T> const& lapack_;
 };
 
@@ -135,7 +144,7 @@ bool gesv(size n, size nrhs, T* a, size lda, std::int32_t* pivots, T* b, size ld
     *info = by_halves.lu(A, pivots);
     if (*info != 0) return true;
     recursive<T> level3(p);
-    by_halves.swap_rows(B, 0, n, pivots);
+    by_halves.swap_rows(B, pivots, n);
     level3.trsm(T(1), {A, false, true}, B);
     level3.trsm(T(1), {A, true}, B);
     return true;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -114,7 +115,10 @@ void process::after_fork() noexcept {
     for (tally& t : types) t.calls = t.carried = t.nanoseconds = 0;
   }
   fast_products_ = 0;
+  is_child_ = true;
 }
+
+int process::workers() const noexcept { return is_child_ ? 1 : std::max(1, heptad_get_num_threads()); }
 
 void process::follow_threads() {
   if (how.own_threads) return;

@@ -76,6 +76,14 @@ public:
   /// The same by the backend.
   template <typename T>
   void multiply_by_backend(T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C) const;
+  /// The same by Heptad, or by the backend when Heptad cannot.
+  template <typename T>
+  void multiply_in_any_case(T alpha, matrix_view<T const> const& A, matrix_view<T const> const& B, T beta,
+                            matrix_view<T> const& C) {
+    if (!multiply(alpha, A, B, beta, C)) multiply_by_backend(alpha, A, B, beta, C);
+  }
+  /// Of Heptad's, for work that is no product.
+  [[nodiscard]] int workers() const noexcept;
 
   /// Runs `body`, which says whether Heptad carried the call; counts, times and tells it when the user asked for that.
   template <typename T, typename Body>
@@ -115,6 +123,7 @@ private:
   memo* memo_;
   std::array<std::array<tally, 2>, routine_count> tallies_;
   std::atomic<std::uint64_t> fast_products_{0};
+  bool is_child_ = false;  // of a fork: it has no workers
 };
 
 /// That of this process, made at the first call.

@@ -75,16 +75,11 @@ void rank_k<T>::run(T alpha, T beta) {
   for_each_block(
       {0, C_.rows}, halvings_,
       [&](range s, range f) {
-        product(alpha, rows_of(A_, s), rows_of(B_, f).transposed(), beta, block(C_, s, f));
-        if (two_products_) product(alpha, rows_of(B_, s), rows_of(A_, f).transposed(), T(1), block(C_, s, f));
+        process_.multiply_in_any_case<T>(alpha, rows_of(A_, s), rows_of(B_, f).transposed(), beta, block(C_, s, f));
+        if (two_products_)
+          process_.multiply_in_any_case<T>(alpha, rows_of(B_, s), rows_of(A_, f).transposed(), T(1), block(C_, s, f));
       },
       [&](range d) { on_diagonal(alpha, d, beta); });
-}
-
-/// C := alpha A B + beta C
-template <typename T>
-void rank_k<T>::product(T alpha, in A, in B, T beta, inout C) {
-  if (!process_.multiply(alpha, A, B, beta, C)) process_.multiply_by_backend(alpha, A, B, beta, C);
 }
 
 template <typename T>

@@ -32,7 +32,6 @@ private:
   template <typename Beside, typename On>
   void for_each_block(range rows, int halvings, Beside const& beside, On const& on) const;
   std::optional<promise> promise_with(int halvings);
-  void product(T alpha, in A, in B, T beta, inout C);
   void on_diagonal(T alpha, range d, T beta);
   void by_backend(T alpha, range d, T beta);
 

@@ -3,13 +3,22 @@
 // that is stored, in either triangle.
 #include "blas/recursive.hpp"
 
+#include <array>
+
+#include "blas/tbb/columns.hpp"
+
 namespace heptad::blas {
+namespace {
+
+constexpr size inverted = 32;  // rows of a triangle whose inverse is a product's factor
+
+}  // namespace
 
 template <typename T>
 void recursive<T>::product(T alpha, in A, in B, T beta, inout C) {
-  if (process_.pays<T>(product_shape(A, B, beta == T(0), C), place::between) && process_.multiply(alpha, A, B, beta, C))
-    return;
-  process_.multiply_by_backend(alpha, A, B, beta, C);
+  bool const ours = where_ == place::alone || process_.pays<T>(product_shape(A, B, beta == T(0), C), where_);
+  if (ours) process_.multiply_in_any_case(alpha, A, B, beta, C);
+  else process_.multiply_by_backend(alpha, A, B, beta, C);
 }
 
 template <typename T>
@@ -63,11 +72,43 @@ void recursive<T>::trmm(T alpha, triangle const& A, inout B) {
 
 template <typename T>
 void recursive<T>::trsm(T alpha, triangle const& A, inout B) {
-  if (!triangle_pays(A, B)) return pass(backend_.trsm, alpha, A, B);
+  if (where_ == place::alone) {
+    if (B.rows <= inverted) return solve_by_inverse(alpha, A, B);
+  } else if (!triangle_pays(A, B)) {
+    return pass(backend_.trsm, alpha, A, B);
+  }
   auto const [f, s] = halves(B.rows, A.upper);
   trsm(alpha, half(A, f), rows_of(B, f));
   product(T(-1), block(A.elements, s, f), rows_of(B, f), alpha, rows_of(B, s));
   trsm(T(1), half(A, s), rows_of(B, s));
+}
+
+template <typename T>
+void recursive<T>::solve_by_inverse(T alpha, triangle const& A, inout B) {
+  size const n = B.rows;
+  std::array<T, inverted * inverted> room{};
+  auto const inverse = column_major(room.data(), n, n, inverted);
+  // One column after the other of the identity, from its one on: down for a lower triangle, up for an upper one.
+  size const step = A.upper ? -1 : 1, end = A.upper ? -1 : n;
+  for (size j = 0; j < n; ++j) {
+    at(inverse, j, j) = alpha;
+    for (size i = j; i != end; i += step) {
+      if (!A.unit) at(inverse, i, j) /= at(A.elements, i, i);
+      for (size r = i + step; r != end; r += step) at(inverse, r, j) -= at(A.elements, r, i) * at(inverse, i, j);
+    }
+  }
+  constexpr size columns = 64 * 64 * 64 / (inverted * inverted);  // a product of the calling thread's
+  for_columns(process_.workers(), B.cols, columns / 2, [&](size begin, size last) {
+    std::array<T, inverted * columns> copies;
+    for (size c = begin; c < last; c += columns) {
+      inout const X = B.block(0, c, n, std::min(columns, last - c));
+      auto const copy = column_major(copies.data(), n, X.cols, n);
+      for (size j = 0; j < X.cols; ++j) {
+        for (size i = 0; i < n; ++i) at(copy, i, j) = at(X, i, j);
+      }
+      if (!process_.multiply<T>(T(1), inverse, copy, T(0), X)) pass(backend_.trsm, alpha, A, X);
+    }
+  });
 }
 
 template class recursive<double>;

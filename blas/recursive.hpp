@@ -16,7 +16,9 @@ public:
   using in = matrix_view<T const>;
   using inout = matrix_view<T>;
 
-  explicit recursive(process& p) noexcept : process_(p), backend_(p.backend_of<T>()) {}
+  /// alone: nothing is left to the backend, not even what is small; product and trsm only.
+  explicit recursive(process& p, place where = place::between) noexcept
+      : process_(p), backend_(p.backend_of<T>()), where_(where) {}
 
   /// A matrix of which one triangle is stored, or is all there is.
   struct triangle {
@@ -39,8 +41,12 @@ private:
   static void pass(typename level3<T>::triangular const& routine, T alpha, triangle const& A, inout const& B);
   static triangle half(triangle const& A, range i) noexcept { return {block(A.elements, i, i), A.upper, A.unit}; }
 
+  /// B := alpha A⁻¹ B, the few rows of B multiplied by the inverse of A.
+  void solve_by_inverse(T alpha, triangle const& A, inout B);
+
   process& process_;
   level3<T> const& backend_;
+  place where_;
 };
 
 }  // namespace heptad::blas

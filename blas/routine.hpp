@@ -135,7 +135,7 @@ struct level3 {
   triangular trmm, trsm;
 };
 
-/// The factorizations, and what they are made of.
+/// The factorizations.
 template <typename T>
 struct factorizations {
   using size = std::int64_t;
@@ -143,12 +143,10 @@ struct factorizations {
 
   explicit factorizations(backend const& real)
       : getrf(real, type_letter<T>, "getrf"),
-        laswp(real, type_letter<T>, "laswp"),
         potrf(real, type_letter<T>, "potrf"),
         gesv(real, type_letter<T>, "gesv") {}
 
   routine<size, size, T*, size, pivots, std::int32_t*> getrf;
-  routine<size, T*, size, size, size, pivots, size> laswp;
   routine<char, size, T*, size, std::int32_t*> potrf;
   routine<size, size, T*, size, pivots, T*, size, std::int32_t*> gesv;
 };

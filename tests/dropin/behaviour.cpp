@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The drop-in as a program meets it: many threads, forks, threads that follow the backend's, and no loop.
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <heptad/heptad.h>
 
 #include <atomic>
@@ -16,9 +13,12 @@
 
 #include "blas/backend.hpp"
 #include "blas/process.hpp"
+#include "tests/dropin/in_child.hpp"
 #include "tests/fuzz/blas.hpp"
 
 namespace {
+
+using heptad::dropin::in_child;
 
 /// C = A B for entries that are small integers: exact with any algorithm.
 struct integer_product {
@@ -52,18 +52,6 @@ struct integer_product {
     return C;
   }
 };
-
-/// Runs `check` in a child; its result, or false when it does not return within a minute.
-template <typename Check>
-bool in_child(Check const& check) {
-  pid_t const child = fork();
-  if (child == 0) {
-    alarm(60);
-    _exit(check() ? 0 : 1);
-  }
-  int status = -1;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 }  // namespace
 

@@ -9,16 +9,20 @@
 #include <heptad/heptad.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <heptad/heptad.hpp>
 #include <limits>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/fuzz/blas.hpp"
 #include "tests/fuzz/failing_memory.hpp"
+
+extern "C" void dgesv_(int const*, int const*, double*, int const*, int*, double*, int const*, int*);
 
 namespace {
 
@@ -81,6 +85,32 @@ bool drop_in(problem& x) {
                        &x.m, 1, 1);
   return true;
 }
+
+/// M x = b, large enough for two workers, with a known x.
+struct linear_system {
+  static constexpr int n = 280;
+  std::vector<double> M0, b0, M, b;
+  std::vector<int> pivots;
+
+  linear_system() : M0(n * n), b0(n), M(n * n), b(n), pivots(n) {
+    std::mt19937 random(1);
+    for (double& entry : M0) entry = static_cast<double>(random()) / static_cast<double>(random.max()) - 0.5;
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) b0[i] += M0[j * n + i] * (j % 5);
+    }
+  }
+  bool solve() {
+    std::copy(M0.begin(), M0.end(), M.begin());
+    std::copy(b0.begin(), b0.end(), b.begin());
+    int const order = n, columns = 1;
+    int info = -1;
+    dgesv_(&order, &columns, M.data(), &order, pivots.data(), b.data(), &order, &info);
+    for (int j = 0; j < n; ++j) {
+      if (!(std::abs(b[j] - j % 5) < 1e-6)) return false;
+    }
+    return info == 0;
+  }
+};
 
 heptad::report cpp_gemm(heptad::context& workers, problem& x, heptad::options const& wishes) {
   using namespace heptad;
@@ -229,11 +259,19 @@ int main() {
                             {"first plan", with_own_plan}}) {
     good = holds(run_in_child, s, x, sanitized ? 3 : 24) && good;
   }
+  linear_system system;
   using heptad::scaling_kind;
   using heptad::scheduler_kind;
   for (scenario const& s :
        {scenario{"C interface", c_interface},
         {"drop-in", drop_in, true},
+        {"drop-in, LU; a right solution stands for C",
+         [&system](problem& of_product) {
+           if (system.solve())
+             std::copy_n(of_product.expected.begin(), of_product.columns * of_product.m, of_product.C.begin());
+           return true;
+         },
+         true},
         {"C++", with({})},
         {"C++ sequential, scaled, checked",
          with({.scheduler = scheduler_kind::sequential, .scaling = scaling_kind::both, .check = 1})},
