@@ -39,7 +39,7 @@ CASES = {
     "numpy.linalg.solve, 4096": (3, 4),
     "numpy.linalg.solve, 8192": (1, 6),
     "scipy.linalg.lu_factor, 8192": (1, 4),
-    "scipy.linalg.cholesky, 8192": (1, 4),
+    "scipy.linalg.cholesky, 8192": (4, 4),
     "sklearn rbf_kernel, 4096 patches of a photograph": (3, 4),
 }
 
