@@ -3,7 +3,7 @@
 # is shared with devices.
 set(HEPTAD_CUDA_SOURCES
   schedulers/cuda/fused_group.cpp schedulers/cuda/pinned_ring.cpp schedulers/cuda/side_streams.cpp schedulers/cuda/stream_executor.cpp schedulers/cuda/transfer_executor.cpp
-  src/api/cuda/backend.cpp src/api/cuda/c_api.cpp src/api/cuda/calibrate.cpp src/api/cuda/device.cpp src/api/cuda/gemm.cpp src/api/cuda/host_gemm.cpp src/api/cuda/stream_tasks.cpp src/api/cuda/transfer_planner.cpp
+  src/api/cuda/backend.cpp src/api/cuda/c_api.cpp src/api/cuda/calibrate.cpp src/api/cuda/device.cpp src/api/cuda/gemm.cpp src/api/cuda/host_gemm.cpp src/api/cuda/stream_tasks.cpp
   src/api/arguments.cpp src/api/blas_arguments.cpp src/api/overlap.cpp)
 add_library(heptad_cuda_api OBJECT ${HEPTAD_CUDA_SOURCES})
 target_link_libraries(heptad_cuda_api PUBLIC heptad_options CUDA::cudart CUDA::cublas fmt::fmt)

@@ -214,11 +214,15 @@ transfer_forecast simulate_transfers(transfer_schedule const& work, engine_times
   auto const slot_of = [&slots](matrix_name of, int index) -> slot& {
     return slots[static_cast<std::size_t>(of)][static_cast<std::size_t>(index)];
   };
-  auto const elements = [](block_position const& b) { return double(b.rows) * double(b.cols); };
+  auto const seconds_of = [&rates](block_position const& b, double rate) {
+    double const whole = double(b.rows) * double(b.cols) / rate;
+    double const lines = double(rates.row_major[static_cast<std::size_t>(b.of)] ? b.rows : b.cols);
+    return rates.step_seconds + std::max(whole, lines * rates.line_seconds + 0.75 * whole);
+  };
   for (transfer_step const& step : work.steps) {
     if (auto const* const load = std::get_if<load_block>(&step)) {
       slot& s = slot_of(load->what.of, load->slot);
-      double const took = rates.step_seconds + elements(load->what) / rates.load_rate;
+      double const took = seconds_of(load->what, rates.load_rate);
       s.filled = loads = std::max({loads, s.used, s.stored}) + took;
       f.load_seconds += took;
     } else if (auto const* const multiply = std::get_if<multiply_blocks>(&step)) {
@@ -231,7 +235,7 @@ transfer_forecast simulate_transfers(transfer_schedule const& work, engine_times
     } else {
       auto const& store = std::get<store_block>(step);
       slot& s = slot_of(matrix_name::C, store.slot);
-      double const took = rates.step_seconds + elements(store.what) / rates.store_rate;
+      double const took = seconds_of(store.what, rates.store_rate);
       s.stored = stores = std::max(stores, s.used) + took;
       if (rates.one_copier) loads += took;
       f.store_seconds += took;

@@ -4,6 +4,7 @@
 // (Belady 1966). Plain data: the same list is run on a device, simulated, or run on paper by the tests.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -73,6 +74,10 @@ struct engine_times {
   double step_seconds = 0;               // besides, for each transfer
   double product_rate = 1;               // multiply-adds per second
   bool one_copier = false;               // loads and stores take their time from one host thread
+  // A line of a block, along its contiguous dimension, takes this and three quarters of the time of its elements when
+  // that is longer: short lines do not fill the link.
+  double line_seconds = 0;
+  std::array<bool, 3> row_major{};  // A, B, C
 };
 /// When each of three engines (loads, products, stores) is busy in a run of the schedule on paper.
 struct transfer_forecast {

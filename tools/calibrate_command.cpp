@@ -56,8 +56,9 @@ void print(cuda::device_profile const& x) {
                               best(x.f32), best(x.tf32), best(x.bf16)));
   line("passes", fmt::format("{:.0f} GB/s and {:.1f} µs each; a call of cuBLAS {:.1f} µs", x.pass_gbytes,
                              x.pass_seconds * 1e6, x.call_seconds * 1e6));
-  line("link", fmt::format("{:.1f} GB/s to the device, {:.1f} back; one thread copies {:.1f} GB/s to pinned memory",
-                           x.load_gbytes, x.store_gbytes, x.staged_gbytes));
+  line("link", fmt::format("{:.1f} GB/s to the device, {:.1f} back; {:.0f} ns for each line of a block besides; one "
+                           "thread copies {:.1f} GB/s to pinned memory",
+                           x.load_gbytes, x.store_gbytes, x.line_seconds * 1e9, x.staged_gbytes));
 }
 
 void run_on_device(calibrate_arguments const& given) {

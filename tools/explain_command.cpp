@@ -24,6 +24,7 @@
 #include "src/plan/device_profile_file.hpp"
 #include "src/plan/plan_json.hpp"
 #include "tools/commands.hpp"
+#include "tools/explain_shared.hpp"
 #include "tools/settings.hpp"
 
 namespace heptad::tools {
@@ -35,6 +36,7 @@ struct explain_arguments {
   bool accumulate = false;
   std::vector<int> workers;
   std::string dot, svg, trace, device = "cpu", arithmetic = "exact";
+  shared_arguments shared;
   settings common;
 };
 
@@ -81,17 +83,16 @@ cuda::device_profile known_device() {
 /// The plan for a CUDA device with the rates that Heptad knows; no device is needed.
 void run_on_device(explain_arguments const& given, problem const& shape) {
   options const& wishes = given.common.wishes;
-  cuda::options on_device;
-  on_device.max_error = wishes.max_error;
-  on_device.guaranteed = wishes.guaranteed;
-  on_device.max_workspace = wishes.max_workspace;
-  on_device.max_levels = wishes.max_levels;
-  on_device.force_levels = wishes.force_levels;
-  on_device.algorithm = wishes.algorithm;
-  if (given.arithmetic == "tf32") on_device.arithmetic = cuda::arithmetic::tf32;
-  if (given.arithmetic == "bf16") on_device.arithmetic = cuda::arithmetic::bf16;
   auto const device = known_device();
   auto const type = given.type == 'd' ? element_type::f64 : element_type::f32;
+  if (given.shared.devices > 0) {
+    given.common.apply();
+    return explain_shared(given.shared, type, shape, device, wishes, given.common.json);
+  }
+  cuda::options on_device = cuda::options_of(wishes);
+  on_device.max_workspace = wishes.max_workspace;
+  if (given.arithmetic == "tf32") on_device.arithmetic = cuda::arithmetic::tf32;
+  if (given.arithmetic == "bf16") on_device.arithmetic = cuda::arithmetic::bf16;
   auto const how = cuda::choose_device_plan(type, shape, device.memory_bytes, device, on_device);
   if (given.common.json) fmt::print("{}\n", plan_to_json(how).dump(2));
   else fmt::print("{}", cuda::explain(how));
@@ -136,6 +137,8 @@ void run(explain_arguments const& given) {
   shape.n = given.n;
   shape.k = given.k;
   shape.beta_zero = !given.accumulate;
+  if (given.shared.devices > 0 && given.device != "cuda")
+    throw error(status::invalid_argument, fmt::format("--devices {} needs --device cuda", given.shared.devices));
   if (given.device == "cuda") return run_on_device(given, shape);
   given.common.apply();
   plan const how = make_plan<T>(default_context(), shape, given.common.wishes);
@@ -192,6 +195,22 @@ void add_explain_command(CLI::App& app) {
   command->add_option("--arithmetic", given->arithmetic, "of float products on a CUDA device: exact, tf32 or bf16")
       ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
       ->capture_default_str();
+  auto* const devices = command
+                            ->add_option("--devices", given->shared.devices,
+                                         "share a product of host matrices by CPU and so many devices")
+                            ->check(CLI::PositiveNumber);
+  command->add_option("--logical-devices", given->shared.logical_devices, "each of them as so many")
+      ->check(CLI::Range(1, 64))
+      ->needs(devices)
+      ->capture_default_str();
+  command->add_option("--cpu-share", given->shared.cpu_share, "of C, for the CPU; without it: planned by the rates")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(devices);
+  command->add_option("--copy-threads", given->shared.copy_threads, "of each device, for operands that are not pinned")
+      ->check(CLI::PositiveNumber)
+      ->needs(devices)
+      ->capture_default_str();
+  command->add_flag("--pageable", given->shared.pageable, "operands that are not pinned")->needs(devices);
   given->common.add_to(*command);
   command->callback([given] { given->type == 'd' ? run<double>(*given) : run<float>(*given); });
 }

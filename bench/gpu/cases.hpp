@@ -21,6 +21,21 @@ inline bool has_device() {
   return some;
 }
 
+/// The options that the device benches share.
+template <typename Arguments>
+void add_case_options(CLI::App& app, Arguments& given, std::string const& types) {
+  app.add_option("--types", given.types, types)->capture_default_str();
+  app.add_option("--sizes", given.sizes, "of square matrices")->capture_default_str();
+  app.add_option("--rounds", given.rounds)->check(CLI::PositiveNumber)->capture_default_str();
+}
+
+/// Those of matrices in host memory.
+template <typename Arguments>
+void add_host_options(CLI::App& app, Arguments& given) {
+  app.add_option("--copy-threads", given.copy_threads)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_flag("--pageable", given.pageable, "operands that are not pinned");
+}
+
 /// run(type, n) for every type, a letter, of every size in a list with commas.
 template <typename Run>
 void for_each_case(std::string const& sizes, std::string const& types, Run const& run) {

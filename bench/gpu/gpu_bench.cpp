@@ -31,7 +31,7 @@ struct arguments {
   std::string types = "d", sizes = "1024,2048,4096,8192";
   std::vector<std::string> variants{"auto"};
   int rounds = 7, warm_up = 2;
-  double beta = 0;
+  double beta = 0, seconds = 0;
   std::int64_t max_workspace = -1;
 };
 
@@ -127,18 +127,30 @@ public:
     }
     for (int round = -given_.warm_up; round < given_.rounds; ++round)
       for (variant& v : variants_) {
-        check(cudaEventRecord(begin_, stream_), "event");
-        v.run();
-        check(cudaEventRecord(end_, stream_), "event");
-        check(cudaEventSynchronize(end_), v.name.c_str());
-        float milliseconds = 0;
-        check(cudaEventElapsedTime(&milliseconds, begin_, end_), "event");
+        float const milliseconds = time(v);
         if (round >= 0) v.milliseconds.push_back(milliseconds);
       }
     report();
   }
 
 private:
+  /// Of one call; of calls in a row that fill the given seconds, by the first of them.
+  float time(variant const& v) {
+    int calls = 1;
+    if (given_.seconds > 0)
+      calls = std::max(1, static_cast<int>(given_.seconds * 1e3 / static_cast<double>(time_calls(v, 1))));
+    return time_calls(v, calls);
+  }
+  float time_calls(variant const& v, int calls) {
+    check(cudaEventRecord(begin_, stream_), "event");
+    for (int call = 0; call < calls; ++call) v.run();
+    check(cudaEventRecord(end_, stream_), "event");
+    check(cudaEventSynchronize(end_), v.name.c_str());
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_), "event");
+    return milliseconds / static_cast<float>(calls);
+  }
+
   void prepare() {
     problem shape;
     shape.m = shape.n = shape.k = n_;
@@ -214,6 +226,7 @@ private:
                                    {"n", n_},
                                    {"beta", given_.beta},
                                    {"max_workspace", given_.max_workspace},
+                                   {"seconds", given_.seconds},
                                    {"variant", v.name},
                                    {"stages", stages},
                                    {"tile", v.how.tile},
@@ -252,12 +265,12 @@ private:
 int run(int argc, char** argv) {
   CLI::App app("Products on a CUDA device beside cuBLAS");
   arguments given;
-  app.add_option("--types", given.types, "of d, s, t (TF32), b (BF16)")->capture_default_str();
-  app.add_option("--sizes", given.sizes, "of square matrices")->capture_default_str();
+  add_case_options(app, given, "of d, s, t (TF32), b (BF16)");
   app.add_option("--variants", given.variants,
                  "auto, or stages such as 2b, 1/2b, 1/1, strassen:2b, 1f, 1/1f, 1f@atomic, 1f@streams")
       ->capture_default_str();
-  app.add_option("--rounds", given.rounds)->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--seconds", given.seconds, "of calls in a row that a round times, whose mean counts; 0: one call")
+      ->capture_default_str();
   app.add_option("--beta", given.beta)->capture_default_str();
   app.add_option("--max-workspace", given.max_workspace, "bytes, for auto; negative: no limit but memory")
       ->capture_default_str();

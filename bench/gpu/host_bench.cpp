@@ -184,13 +184,10 @@ private:
 int run(int argc, char** argv) {
   CLI::App app("Products of matrices in host memory by a CUDA device");
   arguments given;
-  app.add_option("--types", given.types, "of d and s")->capture_default_str();
-  app.add_option("--sizes", given.sizes, "of square matrices")->capture_default_str();
+  add_case_options(app, given, "of d and s");
+  add_host_options(app, given);
   app.add_option("--peers", given.peers, "of copy, xtN (cuBLASXt with blocks of N); the first is the reference");
   app.add_option("--caps", given.caps, "device memory that Heptad may take, in MiB; 0: what is free")->delimiter(',');
-  app.add_option("--rounds", given.rounds)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--copy-threads", given.copy_threads)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_flag("--pageable", given.pageable, "operands that are not pinned");
   CLI11_PARSE(app, argc, argv);
   if (!has_device()) return nothing_measured;
   for_each_case(given.sizes, given.types, [&](char type, std::int64_t n) {

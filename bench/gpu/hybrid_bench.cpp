@@ -160,18 +160,15 @@ private:
 int run(int argc, char** argv) {
   CLI::App app("Products of matrices in host memory shared by the CPU and CUDA devices");
   arguments given;
-  app.add_option("--types", given.types, "of d and s")->capture_default_str();
-  app.add_option("--sizes", given.sizes, "of square matrices")->capture_default_str();
+  add_case_options(app, given, "of d and s");
+  add_host_options(app, given);
   app.add_option("--variants", given.variants,
                  "of cpu, device (one alone), hN (CPU and devices, each as N logical ones), dN (those devices alone); "
                  "the first is the reference")
       ->capture_default_str();
-  app.add_option("--rounds", given.rounds)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--warm-up", given.warm_up, "calls before")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--longest", given.longest, "seconds; what takes longer is called once")->capture_default_str();
-  app.add_option("--copy-threads", given.copy_threads)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--threads", given.threads, "workers of the CPU; 0: all")->capture_default_str();
-  app.add_flag("--pageable", given.pageable, "operands that are not pinned");
   CLI11_PARSE(app, argc, argv);
   if (!has_device()) return nothing_measured;
   context workers(given.threads);

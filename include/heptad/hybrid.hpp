@@ -44,6 +44,17 @@ struct part {
   std::string failure;                      ///< of the device: what it said; then the CPU took over
 };
 
+/// Who would compute which block of C; what is only seen in a run is not filled in.
+struct plan {
+  element_type type = element_type::f64;
+  problem shape;
+  bool pinned = false;
+  std::vector<part> parts;  ///< the CPU's first; they cover C once
+  double predicted_seconds = 0;
+  double alone_seconds = 0;         ///< predicted for the fastest of all by itself; 0: not compared
+  std::vector<std::string> absent;  ///< why devices that could take part would not
+};
+
 struct report {
   std::vector<part> parts;  ///< the CPU's first; they cover C once
   double seconds = 0;       ///< wall clock of the whole call
@@ -70,5 +81,12 @@ HEPTAD_API report gemm(context& workers, T alpha, matrix_view<T const> A, matrix
 
 /// The report in words, a line for each part.
 HEPTAD_API std::string explain(report const& what);
+
+/// How gemm() would share a product of operands that are pinned or not, by all that is known now; nothing is run.
+template <typename T>
+HEPTAD_API plan make_plan(context& workers, problem const& shape, bool pinned, options const& wishes = {});
+
+/// The plan in words, a line for each part.
+HEPTAD_API std::string explain(plan const& what);
 
 }  // namespace heptad::hybrid

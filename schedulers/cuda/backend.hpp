@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <heptad/heptad.hpp>
@@ -42,6 +43,13 @@ struct device_product {
   matrix_view<T> C;
 };
 
+using any_device_product = std::variant<device_product<double>, device_product<float>>;
+
+struct device_forecast {
+  double seconds = 0;
+  std::string how;  ///< one line: levels, blocks
+};
+
 /// What a product on a device did.
 struct device_work {
   std::string how;  ///< one line: levels, blocks
@@ -69,12 +77,10 @@ public:
   virtual std::vector<found_device> devices() = 0;
   /// Can devices copy this host memory themselves, from its first element to the last? Memory of a device is refused.
   virtual bool is_pinned(char const* name, void const* first, void const* last) = 0;
-  /// Predicted for a product that multiply() would compute while the other sharers of the device are as busy.
-  virtual double seconds(device_share const& who, element_type type, problem const& shape, bool pinned) = 0;
+  /// A product that multiply() would compute while the other sharers of the device are as busy.
+  virtual device_forecast predict(device_share const& who, element_type type, problem const& shape, bool pinned) = 0;
   /// Blocking. `touched` is set before the first element of C changes.
-  virtual device_work multiply(device_share const& who, device_product<double> const& x,
-                               std::atomic<bool>& touched) = 0;
-  virtual device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) = 0;
+  virtual device_work multiply(device_share const& who, any_device_product const& x, std::atomic<bool>& touched) = 0;
   /// The graph must outlive them. A product is one call with so many levels of Winograd at most. Null: there are none.
   virtual std::unique_ptr<stream_tasks> tasks_on_streams(graph const&, int /*levels*/) { return nullptr; }
 

@@ -7,23 +7,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <limits>
-#include <map>
 #include <mutex>
-#include <new>
-#include <tuple>
 #include <utility>
 
 #include "schedulers/parts.hpp"
-#include "src/api/context.hpp"
+#include "src/api/crew.hpp"
 #include "src/api/diagnostics.hpp"
-#include "src/api/environment.hpp"
 #include "src/api/gemm.hpp"
-#include "src/api/memory.hpp"
 #include "src/api/no_memory.hpp"
 #include "src/api/present.hpp"
-#include "src/plan/planner.hpp"
-#include "src/plan/split.hpp"
 
 namespace heptad::hybrid {
 namespace {
@@ -42,33 +34,9 @@ void check_options(options const& wishes, element_type type) {
     reject(fmt::format("cpu_share = {} must be between 0 and 1", *wishes.cpu_share));
 }
 
-struct logical_device {
-  device_share what;
-  int number;  // among those of its device
-  std::string name;
-};
-
-/// The devices that can take part; why others cannot goes into `absent`.
-std::vector<logical_device> find_devices(device_backend& backend, options const& wishes,
-                                         std::vector<std::string>& absent) {
-  auto const found = backend.devices();
-  std::vector<int> asked;
-  if (wishes.devices) asked = *wishes.devices;
-  else
-    for (found_device const& d : found) asked.push_back(d.number);
-  std::vector<logical_device> all;
-  for (int const number : asked) {
-    auto const d = std::ranges::find(found, number, &found_device::number);
-    if (d == found.end()) absent.push_back(fmt::format("device {}: there is none of this number", number));
-    else if (!d->unusable.empty()) absent.push_back(fmt::format("device {} ({}): {}", number, d->name, d->unusable));
-    else
-      for (int l = 0; l < wishes.logical_devices; ++l)
-        all.push_back({{number, wishes.logical_devices, wishes.max_device_memory, wishes.copy_threads, wishes.product},
-                       l,
-                       d->name});
-  }
-  if (found.empty()) absent.push_back("no CUDA device was found");
-  return all;
+void check_taken_over(crew const& all, options const& wishes) {
+  if (!all.has_devices() && !all.absent().empty() && !wishes.take_over)
+    reject(fmt::format("take_over = false needs a device: {}", fmt::join(all.absent(), "; ")));
 }
 
 template <typename T>
@@ -86,17 +54,9 @@ operands<T> block_of(operands<T> const& x, part const& p) {
 template <typename T>
 class shared_product final : public part_work {
 public:
-  shared_product(context& workers, device_backend* backend, operands<T> const& x, options const& wishes,
-                 std::vector<logical_device> const& devices, std::vector<std::size_t> who, report& told,
+  shared_product(context& workers, crew const& who, operands<T> const& x, options const& wishes, report& told,
                  steady::time_point begin)
-      : workers_(workers),
-        backend_(backend),
-        x_(x),
-        wishes_(wishes),
-        devices_(devices),
-        who_(std::move(who)),
-        told_(told),
-        begin_(begin) {}
+      : workers_(workers), crew_(who), x_(x), wishes_(wishes), told_(told), begin_(begin) {}
 
   void run() {
     std::vector<std::size_t> on_cpu, on_devices;
@@ -114,8 +74,8 @@ public:
     std::atomic<bool> touched{false};
     try {
       operands<T> const b = block_of(x_, p);
-      device_work done =
-          backend_->multiply(devices_[who_[i] - 1].what, device_product<T>{b.alpha, b.A, b.B, b.beta, b.C}, touched);
+      device_work done = crew_.backend()->multiply(crew_.device(crew_.participants()[i]),
+                                                   device_product<T>{b.alpha, b.A, b.B, b.beta, b.C}, touched);
       p.how = std::move(done.how);
       p.bytes_in = done.bytes_in, p.bytes_out = done.bytes_out, p.overlap = done.overlap;
       end(p, since(begin_) - p.begin_seconds);
@@ -169,11 +129,9 @@ private:
   }
 
   context& workers_;
-  device_backend* const backend_;
+  crew const& crew_;
   operands<T> const& x_;
   options const& wishes_;
-  std::vector<logical_device> const& devices_;
-  std::vector<std::size_t> const who_;  // of each part: participant 0 is the CPU
   report& told_;
   steady::time_point const begin_;
   std::mutex failures_;
@@ -181,150 +139,12 @@ private:
   status failure_code_ = status::internal_error;
 };
 
-/// Who may take part in one call, and what is predicted for them.
+/// Each operand is asked for: memory of a device is refused.
 template <typename T>
-class crew {
-public:
-  crew(context& workers, device_backend& (*find)(), operands<T> const& x, options const& wishes, report& told)
-      : workers_(workers), x_(x), wishes_(wishes), told_(told), threads_(workers.threads()) {
-    bool const alone = (wishes.devices && wishes.devices->empty()) || wishes.cpu_share == 1.0;
-    if (alone || !x.reads_factors() || without_workers()) return;
-    try {
-      backend_ = &find();
-      devices_ = find_devices(*backend_, wishes, told.absent);
-      if (devices_.empty()) return;
-      // Each is asked: memory of a device is refused.
-      bool const a = is_pinned("A", x.A), b = is_pinned("B", x.B), c = is_pinned("C", matrix_view<T const>(x.C));
-      told.pinned = a && b && c;
-    } catch (error const& e) {
-      if (!devices_.empty() && e.code() == status::invalid_argument) throw;
-      devices_.clear();  // the driver, or what it is to tell, is not there
-      told.absent.emplace_back(e.what());
-    }
-  }
-
-  /// Fills in the parts; returns the participant of each.
-  std::vector<std::size_t> plan() {
-    if (devices_.empty()) return whole_by_cpu();
-    key_ = {type_of<T>, shape_of(x_), told_.pinned, threads_, 1 + devices_.size(), wishes_};
-    known_ = workers_.state().learned.find(key_);
-    if (!wishes_.learn || known_.how.parts.empty()) {
-      try {
-        known_.how = split_now();
-        ++known_.times_made;
-      } catch (error const&) {
-        if (!wishes_.take_over) throw;  // every device has said that it cannot
-        return whole_by_cpu();
-      }
-    }
-    told_.predicted_seconds = known_.how.seconds;
-    std::vector<std::size_t> who;
-    for (split_part const& s : known_.how.parts) who.push_back(add(s));
-    return who;
-  }
-
-  /// After the call: how wrong the predictions were.
-  void learn(std::vector<std::size_t> const& who) const {
-    if (!wishes_.learn || known_.how.parts.empty()) return;
-    std::vector<double> seen(key_.participants, 0.0);
-    for (std::size_t i = 0; i < who.size(); ++i)
-      if (part const& p = told_.parts[i]; p.failure.empty()) seen[who[i]] = p.seconds / p.predicted_seconds;
-    workers_.state().learned.tell(key_, known_, seen);
-  }
-
-  [[nodiscard]] device_backend* backend() const { return backend_; }
-  [[nodiscard]] std::vector<logical_device> const& devices() const { return devices_; }
-
-private:
-  static constexpr double never = std::numeric_limits<double>::infinity();
-
-  /// By what is predicted, and how wrong that was before.
-  split split_now() const {
-    // Logical devices of one device have the same predictions, and the same sizes are asked for again and again.
-    std::map<std::tuple<int, std::int64_t, std::int64_t>, double> known;
-    auto const remembered = [&known](int who, std::int64_t rows, std::int64_t cols, auto const& predict) {
-      auto const [found, fresh] = known.try_emplace({who, rows, cols}, 0.0);
-      if (fresh) found->second = predict(rows, cols);
-      return found->second;
-    };
-    std::vector<participant> all;
-    all.push_back({[&](auto rows, auto cols) {
-                     return known_.factors[0] *
-                            remembered(-1, rows, cols, [this](auto r, auto c) { return on_cpu(r, c); });
-                   },
-                   wishes_.cpu_share});
-    for (std::size_t d = 0; d < devices_.size(); ++d)
-      all.push_back({[&, d](auto rows, auto cols) {
-                       return known_.factors[1 + d] * remembered(devices_[d].what.device, rows, cols,
-                                                                 [&](auto r, auto c) { return on_device(d, r, c); });
-                     },
-                     {}});
-    split how = split_product(x_.C.rows, x_.C.cols, all);
-    std::ranges::sort(how.parts, {}, &split_part::who);
-    return how;
-  }
-
-  std::vector<std::size_t> whole_by_cpu() {
-    known_.how.parts.clear();
-    double const seconds = x_.reads_factors() ? on_cpu(x_.C.rows, x_.C.cols) : 0;
-    told_.predicted_seconds = seconds;
-    return {add({0, 0, 0, x_.C.rows, x_.C.cols, seconds})};
-  }
-
-  /// Into the report; returns who it is.
-  std::size_t add(split_part const& s) {
-    part& p = told_.parts.emplace_back();
-    if (s.who == 0) {
-      p.who = fmt::format("CPU, {} workers", threads_);
-    } else {
-      logical_device const& d = devices_[s.who - 1];
-      p.device = d.what.device, p.logical = d.number;
-      p.who = fmt::format("device {}{} ({})", p.device,
-                          wishes_.logical_devices > 1 ? fmt::format(".{}", p.logical) : "", d.name);
-    }
-    p.row = s.row, p.col = s.col, p.rows = s.rows, p.cols = s.cols;
-    p.share = double(p.rows) * double(p.cols) / (double(x_.C.rows) * double(x_.C.cols));
-    p.predicted_seconds = s.seconds;
-    return s.who;
-  }
-
-  bool is_pinned(char const* name, matrix_view<T const> const& X) const {
-    return backend_->is_pinned(name, X.data, last_of(X));
-  }
-
-  [[nodiscard]] problem shape_of_block(std::int64_t rows, std::int64_t cols) const {
-    problem shape = shape_of(x_);
-    shape.m = rows, shape.n = cols;
-    return present(shape);
-  }
-
-  double on_cpu(std::int64_t rows, std::int64_t cols) const {
-    context::impl& state = workers_.state();
-    heptad::options const wishes = with_defaults(wishes_.product, state.defaults);
-    return choose_plan(type_of<T>, shape_of_block(rows, cols), threads_, free_memory(), state.machine(), wishes)
-        .seconds;
-  }
-
-  double on_device(std::size_t d, std::int64_t rows, std::int64_t cols) const {
-    try {
-      return backend_->seconds(devices_[d].what, type_of<T>, shape_of_block(rows, cols), told_.pinned);
-    } catch (error const& e) {
-      auto why = fmt::format("device {}: {}", devices_[d].what.device, e.what());
-      if (std::ranges::find(told_.absent, why) == told_.absent.end()) told_.absent.push_back(std::move(why));
-      return never;
-    }
-  }
-
-  context& workers_;
-  operands<T> const& x_;
-  options const& wishes_;
-  report& told_;
-  int const threads_;
-  device_backend* backend_ = nullptr;
-  std::vector<logical_device> devices_;
-  shared_product_key key_{};
-  learned_split known_;
-};
+bool all_pinned(device_backend& devices, operands<T> const& x) {
+  bool const a = devices.is_pinned("A", x.A.data, last_of(x.A)), b = devices.is_pinned("B", x.B.data, last_of(x.B));
+  return devices.is_pinned("C", x.C.data, last_of(x.C)) && a && b;
+}
 
 }  // namespace
 
@@ -334,15 +154,34 @@ report multiply(context& workers, device_backend& (*find)(), operands<T> const& 
   check_options(wishes, type_of<T>);
   report told;
   if (x.C.rows == 0 || x.C.cols == 0) return told;
-  crew<T> all(workers, find, x, wishes, told);
-  if (all.devices().empty() && !told.absent.empty() && !wishes.take_over)
-    reject(fmt::format("take_over = false needs a device: {}", fmt::join(told.absent, "; ")));
-  auto const who = all.plan();
-  shared_product<T>(workers, all.backend(), x, wishes, all.devices(), who, told, begin).run();
-  all.learn(who);
+  problem shape = shape_of(x);
+  if (!x.reads_factors()) shape.k = 0;
+  crew all(workers, type_of<T>, shape, wishes);
+  if (shape.k > 0) all.ask(find, [&x](device_backend& devices) { return all_pinned(devices, x); });
+  check_taken_over(all, wishes);
+  plan p = all.make();
+  told.parts = std::move(p.parts);
+  told.pinned = p.pinned, told.predicted_seconds = p.predicted_seconds, told.absent = std::move(p.absent);
+  shared_product<T>(workers, all, x, wishes, told, begin).run();
   told.seconds = since(begin);
+  all.learn(told);
   told.gflops = 2.0 * double(x.C.rows) * double(x.C.cols) * double(x.A.cols) / told.seconds / 1e9;
   return told;
+}
+
+plan make_plan(context& workers, device_backend& (*find)(), element_type type, problem const& shape, bool pinned,
+               options const& wishes) {
+  check_options(wishes, type);
+  check_problem(shape, type == element_type::f64 ? 8 : 4);
+  plan nothing;
+  nothing.type = type, nothing.shape = shape, nothing.pinned = pinned;
+  if (shape.m == 0 || shape.n == 0) return nothing;
+  crew all(workers, type, shape, wishes);
+  if (shape.k > 0) all.ask(find, [pinned](device_backend&) { return pinned; });
+  check_taken_over(all, wishes);
+  plan p = all.make();
+  all.describe(p);
+  return p;
 }
 
 template <typename T>
@@ -355,8 +194,14 @@ report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T con
   });
 }
 
+template <typename T>
+plan make_plan(context& workers, problem const& shape, bool pinned, options const& wishes) {
+  return or_no_memory([&] { return make_plan(workers, find_cuda_backend, type_of<T>, shape, pinned, wishes); });
+}
+
 #define HEPTAD_FOR(T)                                                                                         \
   template report multiply(context&, device_backend& (*)(), operands<T> const&, options const&);              \
+  template HEPTAD_API plan make_plan<T>(context&, problem const&, bool, options const&);                      \
   template HEPTAD_API report gemm(context&, T, matrix_view<T const>, matrix_view<T const>, T, matrix_view<T>, \
                                   options const&);
 HEPTAD_FOR(double)

@@ -14,4 +14,8 @@ namespace heptad::hybrid {
 template <typename T>
 report multiply(context& workers, device_backend& (*find)(), operands<T> const& x, options const& wishes);
 
+/// As make_plan() there, for operands that are pinned or not.
+plan make_plan(context& workers, device_backend& (*find)(), element_type type, problem const& shape, bool pinned,
+               options const& wishes);
+
 }  // namespace heptad::hybrid

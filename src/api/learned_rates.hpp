@@ -32,6 +32,10 @@ struct learned_split {
   std::vector<double> factors;
   split how;  ///< no parts: it must be made again
   int times_made = 0;
+  split alone;         ///< all of C by whoever is predicted to be fastest by itself
+  split shared;        ///< what `alone` is compared with; no parts: nothing
+  double seconds = 0;  ///< that `shared` took
+  bool settled = false;
 };
 
 /// Of recent shapes. Thread-safe.
@@ -41,20 +45,18 @@ public:
   [[nodiscard]] learned_split find(shared_product_key const& key) {
     std::lock_guard const lock(mutex_);
     auto const found = std::ranges::find(entries_, key, &entry::first);
-    return found == entries_.end() ? learned_split{std::vector<double>(key.participants, 1.0), {}} : found->second;
+    if (found != entries_.end()) return found->second;
+    learned_split fresh;
+    fresh.factors.assign(key.participants, 1.0);
+    return fresh;
   }
 
   /// After a product that was split as `known` says, whose participants took so much of the predicted time (0: had no
   /// part). A split whose predictions were wrong is made again, some times, by factors that have moved half of the way
-  /// to what was seen: one disturbed call does little harm.
-  void tell(shared_product_key const& key, learned_split known, std::vector<double> const& seen) {
-    bool const wrong =
-        std::ranges::any_of(seen, [](double s) { return s > 0 && (s > tolerated || s < 1 / tolerated); });
-    if (wrong && known.times_made < most_times) {
-      known.how.parts.clear();
-      for (std::size_t i = 0; i < seen.size(); ++i)
-        if (seen[i] > 0) known.factors[i] *= std::sqrt(seen[i]);
-    }
+  /// to what was seen: one disturbed call does little harm. A split that then takes longer than one participant is
+  /// predicted to need alone is compared with that, in the next call; the faster of the two is kept.
+  void tell(shared_product_key const& key, learned_split known, std::vector<double> const& seen, double seconds) {
+    if (!known.settled) learn(known, seen, seconds);
     std::lock_guard const lock(mutex_);
     entries_.remove_if([&](entry const& e) { return e.first == key; });
     entries_.emplace_front(key, std::move(known));
@@ -62,6 +64,26 @@ public:
   }
 
 private:
+  static void learn(learned_split& known, std::vector<double> const& seen, double seconds) {
+    if (!known.shared.parts.empty()) {
+      if (known.seconds < seconds) known.how = known.shared;
+      known.settled = true;
+      return;
+    }
+    bool const wrong =
+        std::ranges::any_of(seen, [](double s) { return s > 0 && (s > tolerated || s < 1 / tolerated); });
+    if (wrong && known.times_made < most_times) {
+      known.how.parts.clear();
+      for (std::size_t i = 0; i < seen.size(); ++i)
+        if (seen[i] > 0) known.factors[i] *= std::sqrt(seen[i]);
+      return;
+    }
+    known.settled = known.how.parts.size() < 2 || known.alone.parts.empty() || seconds < known.alone.seconds;
+    if (known.settled) return;
+    known.shared = std::exchange(known.how, known.alone);
+    known.seconds = seconds;
+  }
+
   using entry = std::pair<shared_product_key, learned_split>;
   static constexpr std::size_t capacity = 16;
   static constexpr double tolerated = 1.1;

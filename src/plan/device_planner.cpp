@@ -297,6 +297,16 @@ void check_options(options const& wishes) {
                     wishes.algorithm));
 }
 
+options options_of(heptad::options const& wishes) {
+  options mine;
+  mine.max_error = wishes.max_error;
+  mine.guaranteed = wishes.guaranteed;
+  mine.max_levels = wishes.max_levels;
+  mine.force_levels = wishes.force_levels;
+  mine.algorithm = wishes.algorithm;
+  return mine;
+}
+
 stage make_stage(std::string const& algorithm, int levels, bool batched, bool fused) {
   return {algorithm, levels, batched, fused, known(algorithm, levels).composed};
 }

@@ -32,4 +32,7 @@ std::string describe(std::vector<stage> const& stages);
 
 void check_options(options const& wishes);
 
+/// Those of a product that hold for devices too: errors, levels and algorithm.
+options options_of(heptad::options const& wishes);
+
 }  // namespace heptad::cuda

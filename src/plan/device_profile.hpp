@@ -45,8 +45,9 @@ struct device_profile {
   double pass_gbytes = 3600;     // combine over gigabytes, bytes read + written
   double pass_seconds = 4.5e-6;  // besides: launch, ramp and tail of one pass
   double call_seconds = 3e-6;    // of one cuBLAS call, when calls follow each other on a stream
-  double load_gbytes = 51;       // pinned host memory to the device
-  double store_gbytes = 44;      // and back
+  double load_gbytes = 55;       // pinned host memory to the device, long lines
+  double store_gbytes = 55;      // and back
+  double line_seconds = 140e-9;  // of each line of a block that travels, besides three quarters of its bytes' time
   double staged_gbytes = 6;      // one thread that copies between pageable and pinned host memory
   product_rates f64, f32, tf32, bf16;
   bool measured = true;  // on the device of that name; otherwise scaled from one that was

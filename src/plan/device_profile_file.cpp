@@ -28,6 +28,7 @@ void for_each_number(Profile& p, Visit const& visit) {
   visit("call_seconds", p.call_seconds);
   visit("load_gbytes", p.load_gbytes);
   visit("store_gbytes", p.store_gbytes);
+  visit("line_seconds", p.line_seconds);
   visit("staged_gbytes", p.staged_gbytes);
 }
 template <typename Cube, typename Visit>
@@ -109,7 +110,7 @@ json as_json_entry(device_profile const& p) {
 
 }  // namespace
 
-std::string device_profile_version() { return HEPTAD_VERSION "/3"; }
+std::string device_profile_version() { return HEPTAD_VERSION "/4"; }
 
 std::string device_profiles_path() {
   return (std::filesystem::path(profile_path()).parent_path() / "cuda-devices.json").string();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/plan/split.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -42,13 +40,12 @@ public:
     std::vector<std::size_t> crew;
     for (std::size_t who = 0; who < all_.size(); ++who) {
       auto const& share = all_[who].share;
-      if (share && !(*share >= 0 && *share <= 1))
-        throw error(status::invalid_argument, fmt::format("cpu_share = {} must be between 0 and 1", *share));
       if (share == 1.0) crew.assign(1, who);
       if (share == 1.0) break;
       if (share != 0.0 && seconds(who, whole_) < never) crew.push_back(who);
     }
     if (crew.empty()) throw error(status::invalid_argument, "nobody can compute C: no device can, and no CPU may");
+    drop_hopeless(crew);
     split best = balance(crew);
     // Without those who do least: fewer are as good unless the others gain.
     while (drop_least(crew, best)) {
@@ -70,6 +67,16 @@ private:
     for (split_part const& part : s.parts)
       if (!all_[part.who].share) times = {std::min(times.first, part.seconds), std::max(times.second, part.seconds)};
     return times;
+  }
+
+  /// Who would take ten times as long as another for all of C can never promise the least gain: a part is
+  /// computed no faster than the whole, for its size.
+  void drop_hopeless(std::vector<std::size_t>& crew) const {
+    double fastest = never;
+    for (std::size_t const who : crew)
+      if (!all_[who].share) fastest = std::min(fastest, seconds(who, whole_));
+    std::erase_if(
+        crew, [&](std::size_t who) { return !all_[who].share && seconds(who, whole_) * (least_gain - 1) > fastest; });
   }
 
   /// One with a share given stays, and one without.

@@ -16,7 +16,7 @@ namespace heptad {
 struct participant {
   /// Predicted for a block of C of so many rows and columns, positive; infinite where it cannot. Asked more than once.
   std::function<double(std::int64_t rows, std::int64_t cols)> seconds;
-  std::optional<double> share{};  ///< of the elements of C, in [0, 1]; absent: what ends with the others
+  std::optional<double> share{};  ///< of the elements of C, 0 … 1; absent: what ends with the others
 };
 
 struct split_part {
@@ -33,7 +33,7 @@ struct split {
 /// C, of rows × cols > 0 elements, is halved again and again between groups of participants of about the same speed,
 /// across its longer side, where their speeds say; speeds are then corrected by the predictions for the blocks. A
 /// participant must make the product 10 % faster, or it gets nothing. At most one participant may have a share given.
-/// Throws error{invalid_argument} when a share is out of range, or nobody can compute C.
+/// Throws error{invalid_argument} when nobody can compute C.
 split split_product(std::int64_t rows, std::int64_t cols, std::span<participant const> all);
 
 }  // namespace heptad

@@ -17,6 +17,7 @@
 #include <heptad/hybrid.h>
 
 #include "src/api/arguments.hpp"
+#include "src/api/learned_rates.hpp"
 
 using namespace heptad;
 using Catch::Contains;
@@ -47,16 +48,13 @@ public:
     if (device_memory) throw error(status::invalid_argument, std::string(name) + ".data is memory of device 0");
     return true;
   }
-  double seconds(device_share const& who, element_type, problem const& shape, bool pinned) override {
+  device_forecast predict(device_share const& who, element_type, problem const& shape, bool pinned) override {
     if (cannot_predict) throw error(status::out_of_memory, "100 bytes of device memory are too few");
     if (!pinned) throw error(status::internal_error, "they were said to be pinned");
-    return who.sharers * seconds_of_element * double(shape.m) * double(shape.n);
+    return {who.sharers * seconds_of_element * double(shape.m) * double(shape.n), "by the definition"};
   }
-  device_work multiply(device_share const& who, device_product<double> const& x, std::atomic<bool>& touched) override {
-    return run(who, x, touched);
-  }
-  device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) override {
-    return run(who, x, touched);
+  device_work multiply(device_share const& who, any_device_product const& any, std::atomic<bool>& touched) override {
+    return std::visit([&](auto const& x) { return run(who, x, touched); }, any);
   }
 
 private:
@@ -222,6 +220,57 @@ TEST_CASE("later products of a shape are shared by what the parts of the first t
   hybrid::options forgetful;
   forgetful.learn = false;
   CHECK(x.run(workers, devices, forgetful).predicted_seconds == Approx(first));
+}
+
+TEST_CASE("a plan says who would compute which block, and runs nothing") {
+  context workers(2);
+  paper_devices devices;
+  devices.there = {{0, "paper", ""}, {1, "glass", ""}};
+  devices.seconds_of_element = 1e-9;
+  present_devices = &devices;
+  problem shape;
+  shape.m = 640, shape.n = 1280, shape.k = 5000, shape.beta_zero = true;
+  hybrid::plan const p = hybrid::make_plan(workers, find_paper_devices, element_type::f64, shape, true, {});
+  CHECK(devices.calls == 0);
+  CHECK(p.shape == shape);
+  REQUIRE(p.parts.size() == 2);
+  CHECK(p.parts[1].device == 1);
+  CHECK(p.parts[0].share + p.parts[1].share == Approx(1));
+  CHECK(p.predicted_seconds == Approx(640 * 640 * 1e-9));
+  CHECK(p.alone_seconds == Approx(640 * 1280 * 1e-9));
+  CHECK_THAT(hybrid::explain(p), Contains("dgemm 640 x 1280 x 5000") &&
+                                     Contains("50.00 % of C (640 x 640 at 0, 640)") && Contains("(glass)") &&
+                                     Contains("by the definition") && Contains("alone 0.819 ms"));
+  hybrid::options all_by_cpu;
+  all_by_cpu.cpu_share = 1.0;
+  auto const cpu = hybrid::make_plan(workers, find_paper_devices, element_type::f32, shape, true, all_by_cpu);
+  REQUIRE(cpu.parts.size() == 1);
+  CHECK(cpu.parts[0].device == -1);
+  CHECK_FALSE(cpu.parts[0].how.empty());
+  shape.m = 0;
+  CHECK(hybrid::make_plan(workers, find_paper_devices, element_type::f64, shape, true, {}).parts.empty());
+  shape.m = -1;
+  CHECK_THROWS_WITH(hybrid::make_plan(workers, find_paper_devices, element_type::f64, shape, true, {}),
+                    Contains("m = -1"));
+}
+
+TEST_CASE("a split that is slower than one participant alone is given up") {
+  split const shared{{{1, 0, 0, 64, 32, 1.0}, {2, 0, 32, 64, 32, 1.0}}, 1.0}, alone{{{1, 0, 0, 64, 64, 1.9}}, 1.9};
+  shared_product_key const key{element_type::f64, {}, true, 1, 3, {}};
+  std::vector<double> const as_predicted{0, 1, 1};
+  auto const after = [&](double shared_took, double alone_took) {
+    learned_rates rates;
+    learned_split known = rates.find(key);
+    known.how = shared, known.alone = alone;
+    rates.tell(key, known, as_predicted, shared_took);
+    known = rates.find(key);
+    bool const tried = known.how.parts.size() == 1;
+    if (tried) rates.tell(key, known, {0, alone_took / 1.9, 0}, alone_took);
+    return std::pair(tried, rates.find(key).how.parts.size());
+  };
+  CHECK(after(1.5, 0) == std::pair(false, std::size_t{2}));
+  CHECK(after(2.5, 2.0) == std::pair(true, std::size_t{1}));
+  CHECK(after(2.5, 3.0) == std::pair(true, std::size_t{2}));
 }
 
 TEST_CASE("the CPU takes over what a device failed to compute, where C is as it was or is not read") {

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "src/api/cuda/transfer_planner.hpp"
+#include "tasks/transfer_planner.hpp"
 
 using namespace heptad;
 using Catch::Contains;
@@ -249,6 +249,14 @@ TEST_CASE("on paper the engines overlap, as far as the slots allow") {
   CHECK(cut.seconds == Approx(2 * 1.024 + 26.2144 + 0.256));
   auto const one_slot = forecast({16, 16, 64, block_walk::rows, 1, 1, 1});
   CHECK(one_slot.seconds > cut.seconds * 1.2);
+  // Columns of 64 elements fill the link, rows of 16 do not.
+  engine_times in_lines = rates;
+  in_lines.line_seconds = 0.01;
+  auto const strips = build_transfer_schedule(shape, {64, 16, 64, block_walk::shells, 1, 4, 3});
+  CHECK(simulate_transfers(strips, in_lines).load_seconds == Approx(8.192));
+  in_lines.row_major = {false, true, false};
+  CHECK(simulate_transfers(strips, in_lines).load_seconds == Approx(4.096 + 256 * (0.01 + 0.75 * 0.016)));
+  CHECK(simulate_transfers(strips, in_lines).store_seconds == Approx(4.096));
   engine_times by_one_thread = rates;
   by_one_thread.one_copier = true;
   by_one_thread.product_rate = 1e9;

@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <string>
+#include <variant>
 
 #include "schedulers/cuda/backend.hpp"
 #include "src/api/cuda/device.hpp"
 #include "src/api/cuda/host_gemm.hpp"
 #include "src/api/cuda/stream_tasks.hpp"
 #include "src/plan/device_planner.hpp"
+#include "tasks/transfer_planner.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -34,20 +36,11 @@ private:
 /// A logical device has its share of the memory; every logical one its own rings.
 host_options options_of(device_share const& who) {
   host_options all;
-  all.device.max_error = who.wishes.max_error;
-  all.device.guaranteed = who.wishes.guaranteed;
-  all.device.max_levels = who.wishes.max_levels;
-  all.device.force_levels = who.wishes.force_levels;
-  all.device.algorithm = who.wishes.algorithm;
+  all.device = cuda::options_of(who.wishes);
   all.copy_threads = who.copy_threads;
-  std::size_t const most = who.max_device_memory.value_or(free_memory() / 10 * 9);
+  std::size_t const most = who.max_device_memory.value_or(usable_memory());
   all.max_device_memory = most / static_cast<std::size_t>(who.sharers);
   return all;
-}
-
-std::string in_words(host_report const& r) {
-  return fmt::format("{}, {} products of at most {} x {} x {}{}", describe(r.plan.stages), r.products, r.block_m,
-                     r.block_n, r.block_k, r.resident ? "" : ", out of core");
 }
 
 class cuda_devices final : public device_backend {
@@ -78,27 +71,24 @@ public:
     return cuda::is_pinned(name, first, last);
   }
 
-  double seconds(device_share const& who, element_type type, problem const& shape, bool pinned) override {
+  device_forecast predict(device_share const& who, element_type type, problem const& shape, bool pinned) override {
     device_scope const on(who.device);
-    return who.sharers * predict_host_gemm(type, shape, pinned, options_of(who));
+    device_forecast alone = predict_host_gemm(type, shape, pinned, options_of(who));
+    alone.seconds *= who.sharers;
+    return alone;
   }
 
-  device_work multiply(device_share const& who, device_product<double> const& x, std::atomic<bool>& touched) override {
-    return run(who, x, touched);
-  }
-  device_work multiply(device_share const& who, device_product<float> const& x, std::atomic<bool>& touched) override {
-    return run(who, x, touched);
-  }
   std::unique_ptr<stream_tasks> tasks_on_streams(graph const& g, int levels) override {
     return make_stream_tasks(g, levels);
   }
 
-private:
-  template <typename T>
-  device_work run(device_share const& who, device_product<T> const& x, std::atomic<bool>& touched) {
+  device_work multiply(device_share const& who, any_device_product const& x, std::atomic<bool>& touched) override {
     device_scope const on(who.device);
-    host_report const r = host_gemm(operands<T>{x.alpha, x.A, x.B, x.beta, x.C}, options_of(who), touched);
-    return {in_words(r), r.bytes_in, r.bytes_out, r.overlap};
+    auto const work = [&]<typename T>(device_product<T> const& p) {
+      return host_gemm(operands<T>{p.alpha, p.A, p.B, p.beta, p.C}, options_of(who), touched);
+    };
+    host_report const r = std::visit(work, x);
+    return {describe_blocks(r.plan, r.products, r.resident), r.bytes_in, r.bytes_out, r.overlap};
   }
 };
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -62,6 +65,7 @@ std::optional<device_profile> measured_profile(std::string const& name) {
 }
 
 std::mutex profiles_mutex;
+std::atomic<int> forgotten{0};
 std::map<int, device_profile>& known_profiles() {
   static std::map<int, device_profile> known;
   return known;
@@ -120,7 +124,10 @@ device_profile profile_of(int device) {
 void forget_profiles() {
   std::lock_guard const lock(profiles_mutex);
   known_profiles().clear();
+  ++forgotten;
 }
+
+int profile_generation() { return forgotten; }
 
 int cublas_version() {
   int major = 0, minor = 0, patch = 0;
@@ -134,6 +141,11 @@ std::size_t free_memory() {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return free;
+}
+
+std::size_t usable_memory() {
+  std::size_t const most = free_memory() / 10 * 9, step = std::max<std::size_t>(std::bit_floor(most) / 16, 1);
+  return most / step * step;
 }
 
 void check_device_pointer(char const* name, void const* data, std::size_t element_bytes, int device) {

@@ -21,11 +21,15 @@ device_profile profile_of(int device);
 
 /// Profiles are read again, for plans that are made from now on.
 void forget_profiles();
+/// How often that was: what was planned before is not to be used after.
+int profile_generation();
 
 /// 10000 major + 100 minor + patch.
 int cublas_version();
 
 std::size_t free_memory();
+/// Nine tenths of that, in steps: a little more or less in use is the same plan.
+std::size_t usable_memory();
 
 /// Throws error{invalid_argument} when `data` is not memory that this device can use as its own.
 void check_device_pointer(char const* name, void const* data, std::size_t element_bytes, int device);

@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <heptad/cuda.hpp>
@@ -15,6 +13,7 @@
 #include "codelets/cuda/product.hpp"
 #include "schedulers/cuda/stream_executor.hpp"
 #include "src/api/cuda/device.hpp"
+#include "src/api/cuda/recent.hpp"
 #include "src/api/cuda/view.hpp"
 #include "src/api/present.hpp"
 #include "src/plan/device_planner.hpp"
@@ -99,42 +98,18 @@ void queue(cudaStream_t stream, cublasHandle_t handle, executable::impl const& w
 
 struct plan_key {
   int device;
+  int generation;  // of the profiles
   element_type type;
   problem shape;
   options wishes;
   friend bool operator==(plan_key const&, plan_key const&) = default;
 };
 
-/// Recent executables, the latest first.
-class executable_cache {
-public:
-  std::shared_ptr<executable const> find(plan_key const& key) {
-    std::lock_guard const lock(mutex_);
-    auto const found = std::ranges::find(entries_, key, &entry::first);
-    if (found == entries_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, found);
-    return found->second;
-  }
-  void insert(plan_key const& key, std::shared_ptr<executable const> value) {
-    std::lock_guard const lock(mutex_);
-    entries_.emplace_front(key, std::move(value));
-    if (entries_.size() > capacity) entries_.pop_back();
-  }
-
-private:
-  using entry = std::pair<plan_key, std::shared_ptr<executable const>>;
-  static constexpr std::size_t capacity = 16;
-  std::mutex mutex_;
-  std::list<entry> entries_;
-};
-
 std::shared_ptr<executable const> prepare(plan_key const& key) {
-  static executable_cache cache;
-  if (auto known = cache.find(key)) return known;
-  auto const fresh = std::make_shared<executable const>(
-      choose_device_plan(key.type, key.shape, free_memory(), profile_of(key.device), key.wishes));
-  cache.insert(key, fresh);
-  return fresh;
+  static recent<plan_key, executable, 16> known;
+  return known.get(key, [&] {
+    return executable(choose_device_plan(key.type, key.shape, free_memory(), profile_of(key.device), key.wishes));
+  });
 }
 
 void check_fits(plan const& how, element_type type, problem const& shape) {
@@ -192,7 +167,7 @@ void gemm(cudaStream_t stream, cublasHandle_t handle, T alpha, matrix_view<T con
   check_on_device(given, device);
   operands<T> const x = present(given);
   if (!x.reads_factors()) return scale_only(stream, x);
-  plan_key key{device, type_of<T>, shape_of(x), wishes};
+  plan_key key{device, profile_generation(), type_of<T>, shape_of(x), wishes};
   for (;;) {
     auto const what = prepare(key);
     try {

@@ -16,9 +16,10 @@
 
 #include "schedulers/cuda/transfer_executor.hpp"
 #include "src/api/cuda/device.hpp"
-#include "src/api/cuda/transfer_planner.hpp"
+#include "src/api/cuda/recent.hpp"
 #include "src/api/cuda/view.hpp"
 #include "src/api/present.hpp"
+#include "tasks/transfer_planner.hpp"
 
 namespace heptad::cuda {
 
@@ -116,20 +117,36 @@ void scale(T beta, matrix_view<T> const& C) {
 }
 
 transfer_means means_of(bool pinned, host_options const& wishes) {
-  std::size_t const free = free_memory() / 10 * 9;
+  std::size_t const free = usable_memory();
   return {std::min(wishes.max_device_memory.value_or(free), free), pinned, wishes.copy_threads};
+}
+
+struct transfer_key {
+  int device, generation;  // of the profiles
+  element_type type;
+  problem shape;
+  transfer_means means;
+  options wishes;
+  friend bool operator==(transfer_key const&, transfer_key const&) = default;
+};
+
+/// A split asks for many blocks, and the last ones are then computed.
+std::shared_ptr<transfer_plan const> plan_transfers(element_type type, problem const& shape,
+                                                    transfer_means const& means, int device, options const& wishes) {
+  static recent<transfer_key, transfer_plan, 64> known;
+  return known.get({device, profile_generation(), type, shape, means, wishes},
+                   [&] { return choose_transfer_plan(type, shape, means, profile_of(device), wishes); });
 }
 
 /// With as much device memory as there is: what was free may be gone, so less is asked for until it is had.
 std::unique_ptr<transfer_executor> prepare(element_type type, problem const& shape, bool pinned, int device,
                                            host_options const& wishes) {
-  device_profile const profile = profile_of(device);
   transfer_means means = means_of(pinned, wishes);
   for (;;) {
-    auto how = choose_transfer_plan(type, shape, means, profile, wishes.device);
-    std::size_t const wanted = how.block_bytes + how.workspace_bytes;
+    auto const how = plan_transfers(type, shape, means, device, wishes.device);
+    std::size_t const wanted = how->block_bytes + how->workspace_bytes;
     try {
-      return std::make_unique<transfer_executor>(std::move(how));
+      return std::make_unique<transfer_executor>(*how);
     } catch (error const& e) {
       if (e.code() != heptad::status::out_of_memory) throw;
       means.device_memory = wanted / 2;  // the next plan fails when nothing fits any more
@@ -184,10 +201,10 @@ host_report multiply(operands<T> const& x, host_options const& wishes, std::atom
 
 }  // namespace
 
-double predict_host_gemm(element_type type, problem const& shape, bool pinned, host_options const& wishes) {
+device_forecast predict_host_gemm(element_type type, problem const& shape, bool pinned, host_options const& wishes) {
   check_options(wishes);
-  return choose_transfer_plan(type, shape, means_of(pinned, wishes), profile_of(current_device()), wishes.device)
-      .forecast.seconds;
+  auto const how = plan_transfers(type, shape, means_of(pinned, wishes), current_device(), wishes.device);
+  return {how->forecast.seconds, describe_blocks(how->products.front(), how->work.products, how->resident)};
 }
 
 template <typename T>

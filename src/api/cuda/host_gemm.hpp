@@ -6,6 +6,7 @@
 
 #include <heptad/cuda.hpp>
 
+#include "schedulers/cuda/backend.hpp"
 #include "src/api/arguments.hpp"
 
 namespace heptad::cuda {
@@ -14,9 +15,9 @@ namespace heptad::cuda {
 template <typename T>
 host_report host_gemm(operands<T> const& x, host_options const& wishes, std::atomic<bool>& touched);
 
-/// Seconds of such a product, C column-major and of positive extents, on the current device as it is now. Throws error
-/// as host_gemm.
-double predict_host_gemm(element_type type, problem const& shape, bool pinned, host_options const& wishes);
+/// Such a product, C column-major and of positive extents, on the current device as it is now. Throws error as
+/// host_gemm.
+device_forecast predict_host_gemm(element_type type, problem const& shape, bool pinned, host_options const& wishes);
 
 /// Of a matrix, by its ends: may devices copy it themselves? Throws error{invalid_argument} for memory of a device.
 bool is_pinned(char const* name, void const* first, void const* last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "src/api/cuda/transfer_planner.hpp"
+#include "tasks/transfer_planner.hpp"
 
 #include <fmt/format.h>
 
@@ -123,8 +123,13 @@ private:
     p.overwrites = shape_.beta_zero;
     p.work = build_transfer_schedule(shape_, blocks);
     double const multiplies = double(full.m) * double(full.n) * double(full.k);
-    p.forecast = simulate_transfers(p.work, {rate(device_.load_gbytes), rate(device_.store_gbytes),
-                                             device_.call_seconds, multiplies / product.seconds, !means_.pinned});
+    p.forecast = simulate_transfers(p.work, {rate(device_.load_gbytes),
+                                             rate(device_.store_gbytes),
+                                             device_.call_seconds,
+                                             multiplies / product.seconds,
+                                             !means_.pinned,
+                                             device_.line_seconds,
+                                             {shape_.a_row_major, shape_.b_row_major, false}});
     if (!best_ || p.forecast.seconds < best_->forecast.seconds * (1 - 1e-9)) best_ = std::move(p);
   }
 
@@ -179,6 +184,12 @@ transfer_plan choose_transfer_plan(element_type type, problem const& shape, tran
                                    device_profile const& device, options const& wishes) {
   check_options(wishes);
   return chooser(type, shape, means, device, wishes).run();
+}
+
+std::string describe_blocks(plan const& of_block, std::size_t products, bool resident) {
+  problem const& x = of_block.shape;
+  return fmt::format("{}, {} products of at most {} x {} x {}{}", describe(of_block.stages), products, x.m, x.n, x.k,
+                     resident ? "" : ", out of core");
 }
 
 }  // namespace heptad::cuda
