@@ -21,15 +21,18 @@ void run_parts(std::span<std::size_t const> on_cpu, std::span<std::size_t const>
     --running;
     changed.notify_one();
   };
+  // Who has nothing else to do waits for a device itself: a thread that wakes takes a few tenths of a millisecond.
+  bool const idle = on_cpu.empty() && !on_devices.empty();
   std::vector<std::jthread> threads;
   threads.reserve(running);
-  for (std::size_t const part : on_devices) {
+  for (std::size_t const part : idle ? on_devices.first(on_devices.size() - 1) : on_devices) {
     try {
       threads.emplace_back([&tell, &work, part] { tell(part, work.on_device(part)); });
     } catch (std::system_error const&) {
       tell(part, part_end::untouched);
     }
   }
+  if (idle) tell(on_devices.back(), work.on_device(on_devices.back()));
   for (std::size_t const part : on_cpu) work.on_cpu(part);
   std::unique_lock lock(mutex);
   for (;;) {

@@ -20,13 +20,14 @@ enum class part_end {
 class part_work {
 public:
   virtual ~part_work() = default;
-  /// On a thread of the part's own.
+  /// On a thread of the part's own, or on the calling one.
   virtual part_end on_device(std::size_t part) noexcept = 0;
   /// On the calling thread, one part at a time.
   virtual void on_cpu(std::size_t part) noexcept = 0;
 };
 
-/// Blocking. Starts a thread for each part of a device, which ends with the call. The CPU's parts come first, then
+/// Blocking. Starts a thread for each part of a device, which ends with the call; without parts of the CPU the caller
+/// is one of these threads. The CPU's parts come first, then
 /// those that devices left untouched. A device whose thread cannot be started leaves its part so.
 void run_parts(std::span<std::size_t const> on_cpu, std::span<std::size_t const> on_devices, part_work& work);
 

@@ -43,6 +43,23 @@ def variants(records, kind, n):
     return lines
 
 
+def tf32_table(records):
+    """On request. The device's power decides the rate, so each variant ran for a while by itself."""
+    cases = {}
+    for r in records:
+        if r["type"] == "tf32":
+            cases.setdefault(r["n"], {})[r["variant"]] = r
+    ways = ["1", "2", "2b"]
+    lines = ["", "TF32, on request, each for 0.4 s of calls in a row:", "",
+             "| n | cuBLAS ms | planned | " + " | ".join(f"winogradx{w}" for w in ways) + " |", "| --- |" + " --- |" * (2 + len(ways))]
+    for n, case in cases.items():
+        auto = case["auto"]
+        cells = [f"{case['cublas']['median_ms']:.3f}", f"{auto['over_cublas']:.2f}×, {auto['stages'] or 'cuBLAS'}"]
+        cells += [f"{case[w]['over_cublas']:.2f}×" if w in case else "" for w in ways]
+        lines.append(f"| {n} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def fused_table(records):
     lines = []
     for kind, name in (("f32", "float"), ("f64", "double")):
@@ -108,17 +125,17 @@ def section(folder, full):
         text += ["", "With beta = 1:", ""] + table(records, ["f64", "f32"], 1.0)
         for kind, name in (("f64", "double"), ("f32", "float")):
             text += ["", f"Choices for {name} at 8192 (difference: ‖X − cuBLAS‖F / ‖cuBLAS‖F):", ""] + variants(records, kind, 8192)
-        text += ["", "TF32, on request (the planner leaves these to cuBLAS):", "",
-                 "| n | cuBLAS ms | winogradx1 | winogradx2b |", "| --- | --- | --- | --- |"]
-        for n in dict.fromkeys(r["n"] for r in records if r["type"] == "tf32"):
-            case = {r["variant"]: r for r in records if r["type"] == "tf32" and r["n"] == n}
-            text.append(f"| {n} | {case['cublas']['median_ms']:.3f} | {case['1']['over_cublas']:.2f}× | {case['2b']['over_cublas']:.2f}× |")
+        text += tf32_table(records)
         text += fused_table(records) + host_table(folder)
     return "\n".join(text)
 
 
 def hybrid_section(folders):
-    """Products shared by the CPU and devices, of every record that has them: what is timed in turn is one row."""
+    """Products shared by the CPU and devices, of the latest record for each number of devices: what is timed in turn is one row."""
+    latest = {}
+    for folder in sorted(folders, key=lambda f: (f / "environment.txt").read_text().splitlines()[0]):
+        latest[json.loads((folder / "hybrid.jsonl").read_text().splitlines()[0])["devices"]] = folder
+    folders = [latest[devices] for devices in sorted(latest)]
     names = {"cpu": "CPU", "device": "one device", "h1": "shared", "h2": "shared, each device as 2", "h3": "as 3", "d1": "devices alone"}
     lines = []
     for folder in folders:

@@ -161,6 +161,25 @@ TEMPLATE_TEST_CASE("every fused tile gives the product on the device", "", float
     }
 }
 
+TEMPLATE_TEST_CASE("small fused products race nowhere", "", float, double) {  // for tools that make kernels slow
+  using T = TestType;
+  stream_and_handle on;
+  auto const tiles = cuda::fused_tiles(sizeof(T) == 8 ? element_type::f64 : element_type::f32);
+  for (int tile = 0; tile < static_cast<int>(tiles.size()); ++tile)
+    for (auto const how : {cuda::accumulation::ordered, cuda::accumulation::atomic, cuda::accumulation::streams})
+      for (shape const& s : {shape{288, 144, 40}, shape{131, 70, 39, true, true}}) {
+        INFO("tile " << tile << ", way " << int(how));
+        auto p = plan_of<T>(s, false, {cuda::make_stage("strassen", 1, false, true)});
+        p.tile = tile;
+        p.accumulation = how;
+        cuda::complete_device_plan(p, cuda::default_device_profile());
+        cuda::executable const what(p);
+        check_product<T>(s, T(1.25), T(-1.5), 0, 0, 200, [&](T alpha, auto a, auto b, T beta, auto c) {
+          cuda::gemm<T>(on.stream, on.handle, what, alpha, a, b, beta, c);
+        });
+      }
+}
+
 TEST_CASE("ordered and streamed fused products are the same bits every time, and can be captured") {
   constexpr std::int64_t n = 1030;
   stream_and_handle on;

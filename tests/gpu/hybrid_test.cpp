@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("a product shared by the CPU and logical devices is right", "
     for (TestType const beta : {TestType(0), TestType(-3)})
       for (bool const pinned : {false, true}) {
         INFO(logical << " logical devices, beta " << beta << ", pinned " << pinned);
-        shared_case<TestType> x(513, 700, 300, beta);
+        shared_case<TestType> x(513, 2100, 300, beta);  // enough columns that every logical device pays
         if (pinned)
           for (auto* v : {&x.a, &x.b, &x.c})
             require(cudaHostRegister(v->data(), v->size() * sizeof(TestType), cudaHostRegisterDefault));

@@ -255,11 +255,14 @@ void measure_link(rig const& on, device_profile& p) {
       rate(on.seconds([&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, on.stream()); }));
   p.store_gbytes =
       rate(on.seconds([&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, on.stream()); }));
-  // Blocks of larger matrices: lines of 4 KiB, 64 KiB apart in host memory.
+  // Blocks of larger matrices: lines of 4 KiB, 64 KiB apart in host memory, others each time: from no cache.
   constexpr std::size_t line = 4096, pitch = 16 * line;
   std::size_t const lines = bytes / pitch;
-  double const took = on.seconds(
-      [&] { cudaMemcpy2DAsync(device, line, pinned, pitch, line, lines, cudaMemcpyHostToDevice, on.stream()); });
+  double const took = on.seconds([&, at = std::size_t{0}]() mutable {
+    char const* const from = static_cast<char const*>(pinned) + at;
+    cudaMemcpy2DAsync(device, line, from, pitch, line, lines, cudaMemcpyHostToDevice, on.stream());
+    at = (at + line) % pitch;
+  });
   p.line_seconds = std::max(1e-9, took / double(lines) - 0.75 * line / (p.load_gbytes * 1e9));
   std::vector<char> pageable(bytes, 1);
   std::array<double, 3> rounds{};
