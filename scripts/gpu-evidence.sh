@@ -97,8 +97,10 @@ hybrid() { # types, sizes, rounds, further arguments...
 }
 : >"$out/hybrid.jsonl"
 : >"$out/hybrid.txt"
-hybrid ds 8192,16384 9 --warm-up 7
+# The CPU by itself: a device that has rested meanwhile is faster than one that has not.
+hybrid ds 8192,16384 9 --warm-up 7 --variants device,h1,h2,h3
+hybrid ds 8192,16384 1 --variants cpu
 hybrid ds 32768 3 --variants device,h1
-hybrid d 8192,16384 3 --pageable --copy-threads 8
+hybrid d 8192,16384 3 --pageable --copy-threads 8 --variants device,h1
 echo "written: $out"
 exit "$failed"

@@ -34,7 +34,7 @@ TEST_CASE("a calibrated device is planned for with its own rates, until cuBLAS i
     REQUIRE(rates->cubes.size() > 1);
     CHECK(rates->cubes.back().single > rates->cubes.front().single);
     CHECK(rates->cubes.back().single < 5000);
-    CHECK(rates->thins.back().tflops > rates->thins.front().tflops);
+    CHECK(rates->thins.back().tflops > 0.8 * rates->thins.front().tflops);  // power: the last one may be slower
     CHECK(rates->unaligned > 0.1);
     CHECK(rates->unaligned <= 1);
   }

@@ -244,6 +244,22 @@ double pass_seconds(rig const& on, std::int64_t rows, std::int64_t cols, double*
   return on.seconds([&] { cuda::check(ready.launch<double>(on.stream(), {in, out, rows, cols}), "combine"); });
 }
 
+/// Blocks of larger matrices travel in lines. Of 4 KiB, 64 KiB apart in more host memory than caches hold, others each
+/// time.
+double seconds_of_line(rig const& on, double load_gbytes) {
+  constexpr std::size_t line = 4096, pitch = 16 * line;
+  std::size_t const bytes = std::min(16 * on.memory().bytes(), std::size_t{1} << 30), lines = bytes / pitch;
+  void* pinned = nullptr;
+  cuda::check(cudaHostAlloc(&pinned, bytes, cudaHostAllocDefault), "pinned memory");
+  std::unique_ptr<void, decltype(&cudaFreeHost)> const held(pinned, &cudaFreeHost);
+  double const took = on.seconds([&, at = std::size_t{0}]() mutable {
+    char const* const from = static_cast<char const*>(pinned) + at;
+    cudaMemcpy2DAsync(on.memory().at<void>(0), line, from, pitch, line, lines, cudaMemcpyHostToDevice, on.stream());
+    at = (at + line) % pitch;
+  });
+  return std::max(1e-9, took / double(lines) - 0.75 * line / (load_gbytes * 1e9));
+}
+
 void measure_link(rig const& on, device_profile& p) {
   std::size_t const bytes = std::min(on.memory().bytes(), std::size_t{256} << 20);
   void* pinned = nullptr;
@@ -255,15 +271,7 @@ void measure_link(rig const& on, device_profile& p) {
       rate(on.seconds([&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, on.stream()); }));
   p.store_gbytes =
       rate(on.seconds([&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, on.stream()); }));
-  // Blocks of larger matrices: lines of 4 KiB, 64 KiB apart in host memory, others each time: from no cache.
-  constexpr std::size_t line = 4096, pitch = 16 * line;
-  std::size_t const lines = bytes / pitch;
-  double const took = on.seconds([&, at = std::size_t{0}]() mutable {
-    char const* const from = static_cast<char const*>(pinned) + at;
-    cudaMemcpy2DAsync(device, line, from, pitch, line, lines, cudaMemcpyHostToDevice, on.stream());
-    at = (at + line) % pitch;
-  });
-  p.line_seconds = std::max(1e-9, took / double(lines) - 0.75 * line / (p.load_gbytes * 1e9));
+  p.line_seconds = seconds_of_line(on, p.load_gbytes);
   std::vector<char> pageable(bytes, 1);
   std::array<double, 3> rounds{};
   for (double& r : rounds) {
