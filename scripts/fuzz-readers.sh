@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The readers of .npy files, algorithm files, profiles and variables under libFuzzer, with the address and undefined
-# behaviour sanitizers: fuzz-readers.sh [SECONDS], a minute for each unless said. Needs clang-14 and libclang-rt-14-dev.
+# behaviour sanitizers: fuzz-readers.sh [SECONDS], a minute for each unless said. Needs clang-16 and libclang-rt-16-dev (14 does not know the ranges of GCC 12's library).
 # What ends a reader goes to tests/fuzz/inputs, where the tests run it from then on; what it learned stays in
 # build/libfuzzer/corpus for the next time. Prints a record for bench/results.
 set -euo pipefail
@@ -13,7 +13,7 @@ cmake --build --preset libfuzzer -j "$(nproc)" >/dev/null
 echo "date: $(date -u +%Y-%m-%dT%H:%MZ)"
 echo "commit: $(git rev-parse HEAD)$(git diff --quiet HEAD || echo ' with changes')"
 echo "machine: $(sed -n 's/^model name\t*: //p' /proc/cpuinfo | head -1), $(nproc) cores"
-echo "compiler: $(clang++-14 --version | head -1)"
+echo "compiler: $(clang++-16 --version | head -1)"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
