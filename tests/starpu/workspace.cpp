@@ -9,10 +9,10 @@ using namespace heptad;
 TEST_CASE("a cap on the workspace leaves a graph in cells the levels that fit under it") {
   heptad::context workers(2);
   context::impl& state = workers.state();
-  plan_key key{element_type::f64, {1536, 1536, 1536}, 2, {}};
-  std::size_t const of_C = 1536 * 1536 * sizeof(double);
+  plan_key key{element_type::f64, {3072, 3072, 3072}, 2, {}};
+  std::size_t const of_C = 3072 * 3072 * sizeof(double);
   int corrected = 0;
-  for (int percent = 100; percent <= 600; percent += 4) {
+  for (int percent = 100; percent <= 600; percent += 10) {
     std::size_t const cap = of_C * static_cast<std::size_t>(percent) / 100;
     INFO("cap of " << percent << " % of C");
     key.wishes.max_workspace = cap;
