@@ -22,8 +22,6 @@
 #include "tests/fuzz/blas.hpp"
 #include "tests/fuzz/failing_memory.hpp"
 
-extern "C" void dgesv_(int const*, int const*, double*, int const*, int*, double*, int const*, int*);
-
 namespace {
 
 using heptad::fuzz::failing_memory;
@@ -104,7 +102,7 @@ struct linear_system {
     std::copy(b0.begin(), b0.end(), b.begin());
     int const order = n, columns = 1;
     int info = -1;
-    dgesv_(&order, &columns, M.data(), &order, pivots.data(), b.data(), &order, &info);
+    heptad::fuzz::dgesv_(&order, &columns, M.data(), &order, pivots.data(), b.data(), &order, &info);
     for (int j = 0; j < n; ++j) {
       if (!(std::abs(b[j] - j % 5) < 1e-6)) return false;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The symbols under test, and the same ones of another BLAS.
+// The symbols under test, and those of level 3 of another BLAS.
 #pragma once
 
 #include <dlfcn.h>
@@ -67,12 +67,18 @@ struct ours;
   std::remove_pointer_t<decltype(blas_functions<T, std::int64_t>::syrk)> t##syrk_64_;              \
   std::remove_pointer_t<decltype(blas_functions<T, std::int64_t>::syr2k)> t##syr2k_64_;            \
   std::remove_pointer_t<decltype(blas_functions<T, std::int64_t>::trmm)> t##trmm_64_, t##trsm_64_; \
+  void t##getrf_(int const*, int const*, T*, int const*, int*, int*);                              \
+  void t##potrf_(char const*, int const*, T*, int const*, int*);                                   \
+  void t##gesv_(int const*, int const*, T*, int const*, int*, T*, int const*, int*);               \
   void cblas_##t##gemm(int, int, int, int, int, int, T, T const*, int, T const*, int, T, T*, int); \
   }                                                                                                \
   template <>                                                                                      \
   struct ours<T> {                                                                                 \
     static constexpr auto c_gemm = &heptad_##t##gemm;                                              \
     static constexpr auto cblas_gemm = &cblas_##t##gemm;                                           \
+    static constexpr auto getrf = &t##getrf_;                                                      \
+    static constexpr auto potrf = &t##potrf_;                                                      \
+    static constexpr auto gesv = &t##gesv_;                                                        \
     static blas_functions<T, std::int32_t> with_32_bits() {                                        \
       return {t##gemm_, t##symm_, t##syrk_, t##syr2k_, t##trmm_, t##trsm_};                        \
     }                                                                                              \

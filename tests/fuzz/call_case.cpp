@@ -18,34 +18,15 @@
 #include <vector>
 
 #include "tests/fuzz/blas.hpp"
+#include "tests/fuzz/factor_case.hpp"
+#include "tests/fuzz/stream.hpp"
 
 namespace heptad::fuzz {
 namespace {
 
-/// Steele, Lea, Flood 2014: the state is a counter, so every call has a stream of its own.
-class stream {
-public:
-  stream(std::uint64_t seed, std::uint64_t call) : state_(seed * 0x9e3779b97f4a7c15u + (call << 20)) {}
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  /// 0 ≤ value < count
-  int below(int count) { return static_cast<int>(next() % static_cast<std::uint64_t>(count)); }
-  bool one_in(int count) { return below(count) == 0; }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
-  char of(std::string_view letters) {
-    return letters[static_cast<std::size_t>(below(static_cast<int>(letters.size())))];
-  }
-
-private:
-  std::uint64_t state_;
-};
-
-enum class routine { c_gemm, gemm, gemm_64, cblas_gemm, symm, syrk, syr2k, trmm, trsm };
-constexpr std::array names{"heptad_gemm", "gemm", "gemm_64", "cblas_gemm", "symm", "syrk", "syr2k", "trmm", "trsm"};
+enum class routine { c_gemm, gemm, gemm_64, cblas_gemm, symm, syrk, syr2k, trmm, trsm, getrf, potrf, gesv };
+constexpr std::array names{"heptad_gemm", "gemm", "gemm_64", "cblas_gemm", "symm",  "syrk",
+                           "syr2k",       "trmm", "trsm",    "getrf",      "potrf", "gesv"};
 
 struct shape {
   int rows = 0, cols = 0, ld = 1;
@@ -64,17 +45,9 @@ struct call_case {
   bool overlap = false;  // C is A
 
   [[nodiscard]] bool is_gemm() const { return what <= routine::cblas_gemm; }
+  [[nodiscard]] bool factors() const { return what >= routine::getrf; }
   [[nodiscard]] bool triangular() const { return what == routine::trmm || what == routine::trsm; }
 };
-
-int draw_size(stream& r) {
-  int const kind = r.below(1000);
-  if (kind < 600) return r.below(9);
-  if (kind < 900) return r.below(25);
-  if (kind < 990) return 1 + r.below(80);
-  if (kind < 999) return 1 + r.below(300);
-  return 1 + r.below(2000);
-}
 
 double draw_scalar(stream& r) {
   switch (r.below(5)) {
@@ -114,6 +87,11 @@ call_case with_broken_rule(stream& r, call_case x) {
 call_case draw(stream& r, double largest) {
   call_case x;
   x.what = static_cast<routine>(r.below(static_cast<int>(names.size())));
+  if (x.factors()) {  // drawn as it is run
+    x.broken = r.one_in(50);
+    x.special = !x.broken && r.one_in(20);
+    return x;
+  }
   x.m = draw_size(r);
   x.n = draw_size(r);
   x.k = draw_size(r);
@@ -251,11 +229,6 @@ int call_heptad(call_case const& x, operands<T>& o) {
   }
 }
 
-bool contains_exactly() {
-  char const* const levels = std::getenv("HEPTAD_FORCE_LEVELS");
-  return levels != nullptr && std::string_view(levels) == "0";
-}
-
 template <typename T>
 std::string compare(call_case const& x, operands<T> const& before, std::vector<T> const& expected,
                     std::vector<T> const& C) {
@@ -267,7 +240,7 @@ std::string compare(call_case const& x, operands<T> const& before, std::vector<T
   double const tolerance = 64 * unit *
                            (std::abs(x.alpha) * (depth + 1) * factors + std::abs(x.beta) * largest(before.C) +
                             (x.what == routine::trsm ? depth * result : 0));
-  static bool const exact = contains_exactly();
+  static bool const exact = by_classical_algorithm();
   for (int j = 0; j < x.C.cols; ++j) {
     for (int i = 0; i < x.C.ld; ++i) {
       auto const at = static_cast<std::size_t>(j) * static_cast<std::size_t>(x.C.ld) + static_cast<std::size_t>(i);
@@ -330,6 +303,11 @@ std::string run_case(stream& r, call_case const& drawn, blas_functions<T, std::i
 
 }  // namespace
 
+bool by_classical_algorithm() {
+  char const* const levels = std::getenv("HEPTAD_FORCE_LEVELS");
+  return levels != nullptr && std::string_view(levels) == "0";
+}
+
 struct harness::state {
   blas_functions<double, std::int32_t> f64;
   blas_functions<float, std::int32_t> f32;
@@ -349,10 +327,17 @@ std::string harness::run(std::uint64_t seed, std::uint64_t call) {
   ++state_->counts[static_cast<std::size_t>(x.what)];
   state_->broken += x.broken;
   state_->special += x.special;
+  std::string const name =
+      fmt::format("{} {}", is_double ? "double" : "float", names[static_cast<std::size_t>(x.what)]);
+  if (x.factors()) {
+    auto const what = static_cast<factorization>(static_cast<int>(x.what) - static_cast<int>(routine::getrf));
+    auto* const run = is_double ? &run_factorization<double> : &run_factorization<float>;
+    std::string const failure = run(r, what, {x.broken, x.special}, state_->largest);
+    return failure.empty() ? failure : name + " " + failure;
+  }
   std::string const failure = is_double ? run_case<double>(r, x, state_->f64) : run_case<float>(r, x, state_->f32);
   if (failure.empty()) return failure;
-  return fmt::format("{} {} flags {} m={} n={} k={} alpha={} beta={} lda={} ldb={} ldc={}{}: {}",
-                     is_double ? "double" : "float", names[static_cast<std::size_t>(x.what)],
+  return fmt::format("{} flags {} m={} n={} k={} alpha={} beta={} lda={} ldb={} ldc={}{}: {}", name,
                      std::string(x.f.data(), strnlen(x.f.data(), 4)), x.m, x.n, x.k, x.alpha, x.beta, x.A.ld, x.B.ld,
                      x.C.ld, x.special ? " with NaN or Inf" : "", failure);
 }

@@ -12,6 +12,8 @@ namespace heptad::fuzz {
 
 /// What xerbla_ was told on this thread since the last time, 0: nothing.
 int take_reported();
+/// The environment allows no fast level.
+bool by_classical_algorithm();
 
 class harness {
 public:
