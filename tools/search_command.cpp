@@ -39,6 +39,7 @@ std::map<std::string, objective> const objectives{{"rank", objective::rank},
                                                   {"predicted-time", objective::predicted_time}};
 
 std::map<std::string, search::method> const methods{{"flips", search::method::flips},
+                                                    {"sparse-flips", search::method::sparse_flips},
                                                     {"alternating", search::method::alternating}};
 
 struct search_arguments {
@@ -227,7 +228,9 @@ void add_search_command(CLI::App& app) {
   command->add_option("--objective", given->objective, "rank, additions, stability or predicted-time")
       ->check(CLI::IsMember(objectives))
       ->capture_default_str();
-  command->add_option("--method", given->method, "flips, or alternating (least squares; needs --rank)")
+  command
+      ->add_option("--method", given->method,
+                   "flips, sparse-flips (for ranks above 30), or alternating (least squares; needs --rank)")
       ->check(CLI::IsMember(methods))
       ->capture_default_str();
   command->add_option("--problem", given->problem, "m,n,k of the product that predicted-time is for")

@@ -32,8 +32,8 @@ struct step_kernels {
   void (*prefetch)(void const* first, std::int64_t bytes, bool for_writing);
   void (*fence)();  // orders non-temporal stores before what follows
   // of_places[e] := max(of_places[e], |lines[q][e]|) for all q, of_lines[q] := max(of_lines[q], |lines[q][e]|) for all
-  // e, in the order of bit patterns (scan.hpp). `lines` is 1 or scan_lines.
-  void (*scan)(T const* const* from, int lines, std::int64_t length, T* of_places, T* of_lines);
+  // e, in the order of bit patterns (scan.hpp). `lines` is 1 or scan_lines; `next` are those that will be read next.
+  void (*scan)(T const* const* from, T const* const* next, int lines, std::int64_t length, T* of_places, T* of_lines);
 };
 
 /// Lines that a scan reads side by side: memory is read faster in several streams.

@@ -142,8 +142,11 @@ inline V larger(V const& x, V const& y) {
   return x > y ? x : y;
 }
 
+// Bytes from what is read to what is asked for: the lines are too many and too short for the hardware to keep ahead.
+constexpr std::int64_t scan_ahead = 2048;
+
 template <typename T, int Lines>
-void scan_some(T const* const* from, std::int64_t length, T* of_places, T* of_lines) {
+void scan_some(T const* const* from, T const* const* next, std::int64_t length, T* of_places, T* of_lines) {
   using bits = bits_of<T>;
   using vector = typename bits::aligned;
   using loose = typename bits::unaligned;
@@ -153,17 +156,24 @@ void scan_some(T const* const* from, std::int64_t length, T* of_places, T* of_li
   vector const mask = vector{} + bits::without_sign;
   vector along[Lines] = {};
   std::int64_t e = 0;
-  for (; e + lanes <= length; e += lanes) {
-    auto* const place = reinterpret_cast<loose*>(of_places + e);
-    vector across = *place;
+  auto const run_to = [&](std::int64_t end, T const* const* ahead, std::int64_t shift) {
+    for (; e + lanes <= end; e += lanes) {
+      auto* const place = reinterpret_cast<loose*>(of_places + e);
+      vector across = *place;
 #pragma GCC unroll 4
-    for (int q = 0; q < Lines; ++q) {
-      vector const x = *reinterpret_cast<loose const*>(from[q] + e) & mask;
-      along[q] = larger(along[q], x);
-      across = larger(across, x);
+      for (int q = 0; q < Lines; ++q) {
+        __builtin_prefetch(ahead[q] + (e + shift), 0, 3);
+        vector const x = *reinterpret_cast<loose const*>(from[q] + e) & mask;
+        along[q] = larger(along[q], x);
+        across = larger(across, x);
+      }
+      *place = across;
     }
-    *place = across;
-  }
+  };
+  constexpr std::int64_t distance = scan_ahead / static_cast<int>(sizeof(T));
+  std::int64_t const near_end = length > distance ? (length - distance) / lanes * lanes : 0;
+  run_to(near_end, from, distance);
+  run_to(length, next, -near_end);
   for (int q = 0; q < Lines; ++q) {
     auto const* const line = reinterpret_cast<alias const*>(from[q]);
     auto* const places = reinterpret_cast<alias*>(of_places);
@@ -180,10 +190,10 @@ void scan_some(T const* const* from, std::int64_t length, T* of_places, T* of_li
 }
 
 template <typename T>
-void scan_any(T const* const* from, int lines, std::int64_t length, T* of_places, T* of_lines) {
+void scan_any(T const* const* from, T const* const* next, int lines, std::int64_t length, T* of_places, T* of_lines) {
   static_assert(scan_lines == 4);
-  if (lines == scan_lines) scan_some<T, scan_lines>(from, length, of_places, of_lines);
-  else scan_some<T, 1>(from, length, of_places, of_lines);
+  if (lines == scan_lines) scan_some<T, scan_lines>(from, next, length, of_places, of_lines);
+  else scan_some<T, 1>(from, next, length, of_places, of_lines);
 }
 
 }  // namespace

@@ -25,9 +25,13 @@ void scan_contiguous(T const* X, std::int64_t lines, std::int64_t length, std::i
     std::int64_t const size = std::min(segment, length - first);
     for (std::int64_t line = 0; line < lines;) {
       int const count = line + scan_lines <= lines ? scan_lines : 1;
-      T const* from[scan_lines] = {};
-      for (int q = 0; q < count; ++q) from[q] = X + (line + q) * step + first;
-      run(from, count, size, of_places + first, of_lines + line);
+      T const *from[scan_lines] = {}, *next[scan_lines] = {};
+      for (int q = 0; q < count; ++q) {
+        std::int64_t const place = std::min(line + count + q, lines - 1);  // the last lines are asked for twice
+        from[q] = X + (line + q) * step + first;
+        next[q] = X + place * step + first;
+      }
+      run(from, next, count, size, of_places + first, of_lines + line);
       line += count;
     }
   }

@@ -36,6 +36,7 @@ struct level_traffic {
   int fed = 0, copies = 0;                       // blocks of C that shared products feed, and those that only one feeds
   std::array<level_passes, 16> passes;
 
+  [[nodiscard]] bool halves() const noexcept { return m == 2 && k == 2 && n == 2; }
   [[nodiscard]] level_passes const& in(level_order o) const noexcept {
     return passes[8 * o.overwrite + 4 * o.independent + 2 * o.reuse_A + o.reuse_B];
   }

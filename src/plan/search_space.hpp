@@ -4,48 +4,14 @@
 // programming from the leaves out), and only the best whole lists are weighed exactly.
 #pragma once
 
+#include <cstddef>
 #include <limits>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
 #include "src/plan/cost_model.hpp"
+#include "src/plan/palette.hpp"
 
 namespace heptad {
-
-/// The known algorithms of one shape. Their coefficients are read, and counted, when a block is met for which the shape
-/// may pay; of those, the ones that another one beats in every respect are left out. Thread-safe.
-class shape_group {
-public:
-  shape_group(int m, int k, int n, int rank, std::vector<std::string> names)
-      : blocks_{.m = m, .k = k, .n = n, .rank = rank, .passes = {}}, names_(std::move(names)) {}
-
-  /// Only its sides and the least number of products are set.
-  [[nodiscard]] level_traffic const& blocks() const noexcept { return blocks_; }
-  [[nodiscard]] bool halves() const noexcept { return blocks_.m == 2 && blocks_.k == 2 && blocks_.n == 2; }
-
-  [[nodiscard]] std::vector<known_algorithm const*> const& passes() const { return load(), passes_; }
-  [[nodiscard]] std::vector<known_algorithm const*> const& fused() const { return load(), fused_; }
-
-private:
-  void load() const;
-
-  level_traffic blocks_;
-  std::vector<std::string> names_;
-  mutable std::once_flag loaded_;
-  mutable std::vector<known_algorithm const*> passes_, fused_;
-};
-
-/// The algorithms that levels may use.
-struct palette {
-  /// name: of the one algorithm for all levels, "auto" for all that are known, "classical" for none.
-  /// only_halves: of "auto" those that halve every dimension, which divide any size most often.
-  explicit palette(std::string const& name, bool only_halves = false);
-  explicit palette(std::vector<std::string> const& names);
-
-  std::vector<std::shared_ptr<shape_group const>> shapes;
-};
 
 struct search_limits {
   int least_levels = 1, most_levels = 8;

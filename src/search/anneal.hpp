@@ -25,4 +25,8 @@ struct annealed {
 /// One round of so many moves that cools down, from x.
 annealed anneal(ternary_scheme x, aim what, std::int64_t moves, generator& random);
 
+/// The same over GF(2), for few ones. There no flip leaves the numbers allowed, so that schemes of many terms become
+/// several times as sparse as when they are annealed over the integers alone; signs are sought afterwards.
+binary_scheme sparsify(binary_scheme x, std::int64_t moves, generator& random);
+
 }  // namespace heptad::search

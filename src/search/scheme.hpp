@@ -28,22 +28,13 @@ constexpr int most_blocks = 64;
 
 using bits = std::uint64_t;
 
-/// Over GF(2).
-struct binary_scheme {
-  search::shape shape;
-  std::array<std::vector<bits>, 3> factors;  // [factor][term]
-
-  [[nodiscard]] int rank() const noexcept { return static_cast<int>(factors[0].size()); }
-  friend bool operator==(binary_scheme const&, binary_scheme const&) = default;
-};
-
 /// A vector over {−1, 0, 1}.
 struct ternary {
   bits plus = 0, minus = 0;
 
-  [[nodiscard]] bits support() const noexcept { return plus | minus; }
-  [[nodiscard]] int nonzeros() const noexcept { return std::popcount(support()); }
-  [[nodiscard]] ternary negated() const noexcept { return {minus, plus}; }
+  [[nodiscard]] constexpr bits support() const noexcept { return plus | minus; }
+  [[nodiscard]] constexpr int nonzeros() const noexcept { return std::popcount(support()); }
+  [[nodiscard]] constexpr ternary negated() const noexcept { return {minus, plus}; }
   friend bool operator==(ternary const&, ternary const&) = default;
 };
 
@@ -54,13 +45,25 @@ constexpr ternary add(ternary a, ternary b) noexcept {
   return {(a.plus | b.plus) & ~(a.minus | b.minus), (a.minus | b.minus) & ~(a.plus | b.plus)};
 }
 
-/// Over the integers, with coefficients −1, 0 and 1.
-struct ternary_scheme {
+/// The same words for vectors over GF(2).
+constexpr bits support(bits x) noexcept { return x; }
+constexpr bits support(ternary x) noexcept { return x.support(); }
+constexpr bits negated(bits x) noexcept { return x; }
+constexpr ternary negated(ternary x) noexcept { return x.negated(); }
+constexpr bool can_add(bits, bits) noexcept { return true; }
+constexpr bits add(bits a, bits b) noexcept { return a ^ b; }
+
+template <typename Vector>
+struct scheme_over {
   search::shape shape;
-  std::array<std::vector<ternary>, 3> factors;
+  std::array<std::vector<Vector>, 3> factors;  // [factor][term]
 
   [[nodiscard]] int rank() const noexcept { return static_cast<int>(factors[0].size()); }
+  friend bool operator==(scheme_over const&, scheme_over const&) = default;
 };
+using binary_scheme = scheme_over<bits>;
+/// Over the integers, with coefficients −1, 0 and 1.
+using ternary_scheme = scheme_over<ternary>;
 
 /// The classical algorithm: one term for each product of blocks.
 binary_scheme classical_scheme(shape const& s);

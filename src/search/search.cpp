@@ -30,6 +30,7 @@ constexpr std::int64_t moves_to_lift_again = 300'000;  // a lift that fails depe
 constexpr std::int64_t moves_a_round = 1'000'000;      // of annealing
 constexpr int rounds_from_one_lift = 6;
 constexpr int attempts_a_hensel_lift = 4;  // which is slower than finding signs
+constexpr std::int64_t moves_to_sparsify = 1'000'000;
 
 /// What the threads share.
 class blackboard {
@@ -165,9 +166,10 @@ private:
   std::optional<ternary_scheme> lift() {
     for (int attempt = 0; !over(); ++attempt) {
       board_.count_walk();
-      auto lifted = lift_signs(walk_.best());
+      binary_scheme const found = how_.by == method::sparse_flips ? sparser(walk_.best()) : walk_.best();
+      auto lifted = lift_signs(found);
       if (!lifted && attempt % attempts_a_hensel_lift == 0)
-        if (auto const exact = hensel_lift(walk_.best())) {
+        if (auto const exact = hensel_lift(found)) {
           board_.offer(*exact);
           lifted = to_ternary(*exact);
         }
@@ -179,6 +181,11 @@ private:
       wander(moves_to_lift_again);
     }
     return std::nullopt;
+  }
+
+  binary_scheme sparser(binary_scheme const& x) {
+    spend(moves_to_sparsify);
+    return sparsify(x, moves_to_sparsify, random_);
   }
 
   void improve(ternary_scheme x) {

@@ -16,8 +16,9 @@ namespace heptad::search {
 enum class objective { rank, additions, stability, predicted_time };
 
 enum class method {
-  flips,        // flip graph over GF(2), lifted
-  alternating,  // least squares over the reals, made exact; needs a rank; finds coefficients such as 1/2, too
+  flips,         // flip graph over GF(2), lifted
+  sparse_flips,  // the same, but annealed over GF(2) for few nonzeros before signs are sought: for many terms
+  alternating,   // least squares over the reals, made exact; needs a rank; finds coefficients such as 1/2, too
 };
 
 struct settings {

@@ -108,6 +108,31 @@ TEST_CASE("the objective is what gets better") {
   CHECK(nonzeros(*dense.best) > nonzeros(*stable.best));
 }
 
+TEST_CASE("annealed over GF(2) a scheme still multiplies, with fewer ones, and searches that do so lift it") {
+  auto const ones = [](binary_scheme const& x) {
+    int count = 0;
+    for (auto const& factor : x.factors)
+      for (bits const vector : factor) count += std::popcount(vector);
+    return count;
+  };
+  generator random(5);
+  flip_walk walk(knowledge_of(*find_algorithm("sparse333")).lowest, random);
+  for (int i = 0; i < 100'000; ++i) walk.flip();
+  binary_scheme const sparser = sparsify(walk.scheme(), 300'000, random);
+  CHECK(multiplies_bits(sparser));
+  CHECK(sparser.rank() == walk.rank());
+  CHECK(ones(sparser) < ones(walk.scheme()));
+
+  settings how = moves_only({2, 3, 3}, 6'000'000);
+  how.rank = 15;
+  how.by = method::sparse_flips;
+  how.aim = objective::additions;
+  knowledge const known = quietly(how);
+  REQUIRE(known.best);
+  CHECK(known.best->rank() == 15);
+  heptad::test::require_multiplies_modulo_a_prime(*known.best);
+}
+
 TEST_CASE("a search goes on from what an earlier one knew") {
   settings how = moves_only({3, 3, 3}, 200'000);
   knowledge const first = quietly(how);

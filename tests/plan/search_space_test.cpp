@@ -114,7 +114,7 @@ TEST_CASE("algorithms of up to sixteen blocks are searched, but those that anoth
     CHECK(palette(x.name).shapes.size() == (x.rank < x.m * x.k * x.n ? 1 : 0));
     if (shape != all.shapes.end()) CHECK((*shape)->blocks().rank <= x.rank);
   }
-  auto const halves = std::ranges::find_if(all.shapes, [](auto const& group) { return group->halves(); });
+  auto const halves = std::ranges::find_if(all.shapes, [](auto const& group) { return group->blocks().halves(); });
   REQUIRE(halves != all.shapes.end());
   CHECK(has((*halves)->passes(), "winograd"));  // fewer sums
   CHECK(has((*halves)->fused(), "strassen"));   // fewer terms

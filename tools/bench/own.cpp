@@ -27,6 +27,7 @@ public:
             {"tasks", last_.tasks},
             {"workspace", last_.workspace},
             {"idle_fraction", last_.idle_fraction},
+            {"precaution_fraction", last_.precaution_seconds / last_.seconds},
             {"fell_back", last_.fell_back}};
   }
 
