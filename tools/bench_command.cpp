@@ -149,6 +149,7 @@ void add_gemm(CLI::App& bench) {
 struct planner_options {
   std::string json_file;
   quality_effort how;
+  std::size_t every = 1;
   bool again = false;
 };
 
@@ -188,6 +189,7 @@ void bench_planner(planner_options const& wishes) {
   std::size_t done = 0;
   for (gemm_case const& what : grid) {
     ++done;
+    if ((done - 1) % wishes.every != 0) continue;
     nlohmann::json const name = what;
     auto const same = [&](nlohmann::json const& one) { return nlohmann::json(case_of(one)) == name; };
     if (std::any_of(record["cases"].begin(), record["cases"].end(), same)) continue;
@@ -208,6 +210,9 @@ void add_planner(CLI::App& bench) {
   planner->add_option("--plans", wishes->how.plans, "measured for each case")->capture_default_str();
   planner->add_option("--plan-seconds", wishes->how.plan_seconds, "for each plan, about")->capture_default_str();
   planner->add_option("--seconds", wishes->how.total_seconds, "begin no case after so long");
+  planner->add_option("--every", wishes->every, "measure only every so many-th case of the grid")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   planner->add_flag("--again", wishes->again, "measure nothing: the record with what is predicted now");
   planner->callback([wishes] { bench_planner(*wishes); });
 }
