@@ -26,11 +26,11 @@ import time
 # name: (calls after the first one, processes of each kind)
 CASES = {
     "numpy A @ B, 4": (20000, 10),
-    **{f"numpy A @ B, {n}": (400, 20) for n in (64, 128, 256)},
+    **{f"numpy A @ B, {n}": (400, 40) for n in (64, 128, 256)},
     "numpy A @ B, 512": (40, 6),
     "numpy A @ B, 1024": (40, 6),
     "numpy A @ B, 2048": (5, 6),
-    "numpy A @ B, 4096": (3, 6),
+    "numpy A @ B, 4096": (3, 10),
     "numpy A @ B, 8192": (1, 2),
     "numpy A @ B, 4096, float32": (3, 4),
     "numpy A @ A.T, 2048": (5, 6),

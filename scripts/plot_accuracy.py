@@ -11,6 +11,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib import ticker
 
 TYPES = {"d": "double", "s": "single"}
 SCALINGS = ["none", "outside", "inside", "both"]
@@ -31,8 +32,26 @@ def colours(names):
     return {name: palette(i % 20) for i, name in enumerate(names)}
 
 
+def plain_logarithmic(axis, at):
+    """Numbers as they are read, 20 and not 2 × 10¹."""
+    axis.set_major_locator(at)
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
+def sizes_below(axes, sizes):
+    axes.set_xscale("log", base=2)
+    plain_logarithmic(axes.xaxis, ticker.FixedLocator(sizes))
+    axes.set_xlabel("n")
+
+
+def legend_below(figure, axes, **options):
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncol=len(labels), fontsize=8, frameon=False, **options)
+
+
 def save(figure, folder, name):
-    figure.tight_layout()
     figure.savefig(folder / name)
     plt.close(figure)
 
@@ -54,11 +73,13 @@ def draw_growth(rows, folder):
                 points = [row["growth"] for row in found if row["type"] == type_]
                 axes.plot([i] * len(points), points, marker, color="#2c6fbb", markersize=4, alpha=0.7)
         axes.set_yscale("log")
+        plain_logarithmic(axes.yaxis, ticker.LogLocator(subs=(1, 2, 5)))
         axes.set_ylabel(f"{level} level{'s' if level > 1 else ''}")
         axes.grid(axis="y", which="both", alpha=0.25)
     panels[-1, 0].set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize=8)
     panels[0, 0].set_title("Error over that of the classical product, uniform ±\n"
                            "points: measured (o double, ^ single; every size), bars: expected", fontsize=10)
+    figure.tight_layout()
     save(figure, folder, "growth.svg")
 
 
@@ -78,13 +99,12 @@ def draw_bounds(rows, folder, algorithm, data="uniform"):
             axes.plot(sizes, [classical[row["n"]] * row["expected_growth"] / UNIT[type_] for row in line], ":",
                       color=colour)
             axes.plot(sizes, [row["bound"] / UNIT[type_] for row in line], "--", color=colour)
-        axes.set_xscale("log", base=2)
+        sizes_below(axes, sizes)
         axes.set_yscale("log")
-        axes.set_xlabel("n")
         axes.set_title(f"{algorithm}, {TYPES[type_]}, {data}", fontsize=10)
         axes.grid(alpha=0.25)
     panels[0].set_ylabel("largest error / u")
-    panels[0].legend(fontsize=8, title="points: measured\ndotted: expected\ndashed: proved", title_fontsize=8)
+    legend_below(figure, panels[0], title="points: measured, dotted: expected, dashed: proved", title_fontsize=8)
     save(figure, folder, f"bounds-{algorithm}.svg")
 
 
@@ -100,14 +120,15 @@ def draw_scaling(rows, folder):
                           if row["n"] == n and row["levels"] == levels and row["scaling"] == scaling), math.nan)
                     for n in sizes]
             label = "classical" if levels == 0 else f"2 levels, {SCALINGS[scaling]}"
-            axes.plot(sizes, line, "o-", label=label, color=CLASSICAL if levels == 0 else plt.get_cmap("tab10")(at))
-        axes.set_xscale("log", base=2)
+            style = {} if scaling in (0, 3) else {"linestyle": "--", "markerfacecolor": "white"}  # equal lines show both
+            axes.plot(sizes, line, marker="o", label=label, **style,
+                      color=CLASSICAL if levels == 0 else plt.get_cmap("tab10")(at))
+        sizes_below(axes, sizes)
         axes.set_yscale("log")
-        axes.set_xlabel("n")
         axes.set_title(titles[data], fontsize=10)
         axes.grid(alpha=0.25)
     panels[0].set_ylabel("largest error / Σ |a b|")
-    panels[0].legend(fontsize=8)
+    legend_below(figure, panels[0])
     save(figure, folder, "scaling.svg")
 
 
