@@ -3,8 +3,8 @@
 // V::tile (columns transposed at once), mr = 3 vectors, nr = V::nr columns. Included only by the files that are
 // compiled for one instruction set; everything is in an unnamed namespace so that no two of them share a function.
 //
-// The micro-kernel keeps 3·nr accumulators in registers and streams packed A from L2 and packed B from L1. Between
-// k-steps it prefetches the tile of every destination and, in the background, the next source blocks.
+// The micro-kernel keeps 3·nr accumulators in registers, streams packed A from L2 and packed B from L1, and walks down
+// a column of tiles by itself. Between k-steps it prefetches the tile of every destination and the next source blocks.
 #pragma once
 
 #include <cstdint>
@@ -73,13 +73,14 @@ struct simd_kernels {
   template <bool Packed, int NR>
   using columns = std::conditional_t<Packed, packed_columns, separate_columns<NR>>;
 
-  // A tile of C: where it begins, how much of it is real, and the tile to prefetch meanwhile.
-  struct tile_place {
-    int row, col, rows, cols;
-    int next_row, next_col;
+  // Tiles of one shape below each other: where the first one begins, and how much of each is real.
+  struct tile_run {
+    int row, col, tiles, rows, cols;
   };
-  static constexpr int prefetch_steps = 256;  // k-steps between a prefetch of C and its use, about
-  static constexpr int ahead = 10;            // k-steps of A asked for in advance
+  static constexpr int chunk = 8;   // k-steps between prefetches
+  static constexpr int ahead = 10;  // k-steps of A asked for in advance
+  // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
+  static constexpr int deep_enough = 64;
 
   // Asks for the lines of one tile of every destination, a few columns at a time.
   template <int MV>
@@ -99,48 +100,53 @@ struct simd_kernels {
     }
   };
 
-  // One tile: MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
+  // Tiles of MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
   template <int MV, int NR, typename B>
-  static void micro_kernel(macro_call<T> const& call, tile_place const& at, T const* a, T const* b_first, T* buffer) {
-    vector acc[NR][MV];
-    for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
-
+  static void micro_kernel(macro_call<T> const& call, tile_run const& at, T const* a_first, T const* b_first,
+                           T* buffer) {
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
-    bool const columns_contiguous = call.rs == 1;
-    B b(b_first, call.b_column, at.cols);
     std::int64_t const a_step = call.a_unpacked ? call.a_step : MV * lanes;
-    constexpr int chunk = 8;
-    int const chunks = call.depth / chunk;
-    tile_prefetch<MV> lines{call.destinations, at.next_row * call.rs + at.next_col * call.cs, call.cs, at.cols,
-                            touches_c && columns_contiguous ? call.count * at.cols : 0};
-    int const columns_a_chunk = chunks ? (lines.left + chunks - 1) / chunks : 0;
-    if (chunks == 0) lines.advance(lines.left);
-    for (int z = 0; z < chunks; ++z) {
-      lines.advance(columns_a_chunk);
-      if (call.prefetch) call.prefetch->advance();
-      steps<MV, NR>(chunk, a, a_step, b, call.b_step, acc);
-    }
-    steps<MV, NR>(call.depth - chunks * chunk, a, a_step, b, call.b_step, acc);
+    std::int64_t const a_run = call.a_unpacked ? MV * lanes : MV * lanes * static_cast<std::int64_t>(call.depth);
+    int const chunks = call.depth / chunk, rest = call.depth % chunk;
+    int const wanted = touches_c && call.rs == 1 && call.depth >= deep_enough ? call.count * at.cols : 0;
+    int const columns_a_chunk = wanted ? (wanted + chunks - 1) / chunks : 0;
 
-    if (call.mode == gather::add || call.mode == gather::finish)
-      for_each_vector<MV, NR>(
-          [&](int j, int i) { acc[j][i] = V::add(acc[j][i], V::load(buffer + (j * MV + i) * lanes)); });
-    if (!touches_c) {
-      for_each_vector<MV, NR>([&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
-    } else if (!columns_contiguous) {  // through a small tile
-      alignas(64) T m[NR * MV * lanes];
-      for_each_vector<MV, NR>([&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
-      for (int q = 0; q < call.count; ++q) update_strided(m, MV * lanes, call, call.destinations[q], at);
-    } else if (at.rows == MV * lanes && at.cols == NR) {
-      for (int q = 0; q < call.count; ++q) {
-        destination<T> const& d = call.destinations[q];
-        update_whole<MV, NR>(acc, d.data + at.row + at.col * call.cs, call.cs, d);
+    for (int tile = 0; tile < at.tiles; ++tile, a_first += a_run, buffer += MV * lanes * nr) {
+      std::int64_t const offset = (at.row + tile * MV * lanes) * call.rs + at.col * call.cs;
+      T const* a = a_first;
+      B b(b_first, call.b_column, at.cols);
+      vector acc[NR][MV];
+      for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
+
+      tile_prefetch<MV> lines{call.destinations, offset, call.cs, at.cols, wanted};
+      for (int z = 0; z < chunks; ++z) {
+        lines.advance(columns_a_chunk);
+        if (call.prefetch) call.prefetch->advance();
+        steps<MV, NR>(chunk, a, a_step, b, call.b_step, acc);
       }
-    } else {
-      auto const last = V::first(at.rows - (MV - 1) * lanes);
-      for (int q = 0; q < call.count; ++q) {
-        destination<T> const& d = call.destinations[q];
-        update_edge<MV, NR>(acc, d.data + at.row + at.col * call.cs, call.cs, d, at.cols, last);
+      steps<MV, NR>(rest, a, a_step, b, call.b_step, acc);
+
+      if (call.mode == gather::add || call.mode == gather::finish)
+        for_each_vector<MV, NR>(
+            [&](int j, int i) { acc[j][i] = V::add(acc[j][i], V::load(buffer + (j * MV + i) * lanes)); });
+      if (!touches_c) {
+        for_each_vector<MV, NR>([&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
+      } else if (call.rs != 1) {  // through a small tile
+        alignas(64) T m[NR * MV * lanes];
+        for_each_vector<MV, NR>([&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
+        for (int q = 0; q < call.count; ++q)
+          update_strided(m, MV * lanes, call, call.destinations[q], offset, at.rows, at.cols);
+      } else if (at.rows == MV * lanes && at.cols == NR) {
+        for (int q = 0; q < call.count; ++q) {
+          destination<T> const& d = call.destinations[q];
+          update_whole<MV, NR>(acc, d.data + offset, call.cs, d);
+        }
+      } else {
+        auto const last = V::first(at.rows - (MV - 1) * lanes);
+        for (int q = 0; q < call.count; ++q) {
+          destination<T> const& d = call.destinations[q];
+          update_edge<MV, NR>(acc, d.data + offset, call.cs, d, at.cols, last);
+        }
       }
     }
   }
@@ -159,7 +165,9 @@ struct simd_kernels {
                                                   destination<T> const& d) {
     vector const w = V::broadcast(d.coefficient);
     auto const at = [&](int j, int i) { return c + j * cs + i * lanes; };
-    if (d.beta == T(0)) {
+    if (d.beta == T(0) && d.coefficient == T(1)) {
+      for_each_vector<MV, NR>([&](int j, int i) { V::store(at(j, i), acc[j][i]); });
+    } else if (d.beta == T(0)) {
       for_each_vector<MV, NR>([&](int j, int i) { V::store(at(j, i), V::mul(w, acc[j][i])); });
     } else if (d.beta == T(1)) {
       for_each_vector<MV, NR>([&](int j, int i) { V::store(at(j, i), V::fma(w, acc[j][i], V::load(at(j, i)))); });
@@ -191,10 +199,10 @@ struct simd_kernels {
   }
 
   [[gnu::noinline]] static void update_strided(T const* m, int ld, macro_call<T> const& call, destination<T> const& d,
-                                               tile_place const& at) {
-    T* const c = d.data + at.row * call.rs + at.col * call.cs;
-    for (int j = 0; j < at.cols; ++j)
-      for (int i = 0; i < at.rows; ++i) {
+                                               std::int64_t offset, int rows, int cols) {
+    T* const c = d.data + offset;
+    for (int j = 0; j < cols; ++j)
+      for (int i = 0; i < rows; ++i) {
         T& to = c[i * call.rs + j * call.cs];
         T const x = d.coefficient * m[j * ld + i];
         to = d.beta == T(0) ? x : x + d.beta * to;
@@ -202,38 +210,32 @@ struct simd_kernels {
   }
 
   // A tile takes as many vectors of rows, and columns in pairs, as its real part needs.
-  using tile_kernel = void (*)(macro_call<T> const&, tile_place const&, T const* a, T const* b, T* buffer);
+  using tile_kernel = void (*)(macro_call<T> const&, tile_run const&, T const* a, T const* b, T* buffer);
   template <bool Packed, int... Pairs>
-  static tile_kernel find_kernel(int row_vectors, int column_pairs, std::integer_sequence<int, Pairs...>) {
+  static tile_kernel find_kernel(int rows, int cols, std::integer_sequence<int, Pairs...>) {
     static constexpr tile_kernel table[vectors][sizeof...(Pairs)] = {
         {micro_kernel<1, 2 * (Pairs + 1), columns<Packed, 2 * (Pairs + 1)>>...},
         {micro_kernel<2, 2 * (Pairs + 1), columns<Packed, 2 * (Pairs + 1)>>...},
         {micro_kernel<3, 2 * (Pairs + 1), columns<Packed, 2 * (Pairs + 1)>>...}};
-    return table[row_vectors - 1][column_pairs - 1];
+    return table[(rows - 1) / lanes][(cols - 1) / 2];
   }
 
   template <bool Packed>
   static void all_tiles(macro_call<T> const& call) {
-    int const padded_rows = (call.rows + lanes - 1) / lanes * lanes;
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>((call.rows + mr - 1) / mr) * ((call.cols + nr - 1) / nr) *
-                          (call.depth / 8));
-    // A tile that takes less time than memory needs to answer has another one prefetched, further on in the same order.
-    int const column = (call.rows + mr - 1) / mr * mr, ahead = prefetch_steps / (call.depth + 1) * mr;
-    int next_row = ahead % column, next_col = ahead / column * nr;
+                          (call.depth / chunk));
+    int const whole = call.rows / mr, below = whole * mr, padded_rows = (call.rows + lanes - 1) / lanes * lanes;
+    std::int64_t const a_below = below * (call.a_unpacked ? std::int64_t(1) : call.depth);
     for (int j = 0; j < call.cols; j += nr) {
       int const cols = call.cols - j < nr ? call.cols - j : nr;
-      T const* b = call.b + j * (Packed ? call.depth : call.b_column);
-      for (int i = 0; i < call.rows; i += mr) {
-        int const rows = call.rows - i < mr ? call.rows - i : mr;
-        T const* a = call.a + i * (call.a_unpacked ? std::int64_t(1) : call.depth);
-        T* buffer = call.buffer + static_cast<std::int64_t>(j) * padded_rows + static_cast<std::int64_t>(i) * nr;
-        tile_place const at{i, j, rows, cols, next_col < call.cols ? next_row : i, next_col < call.cols ? next_col : j};
-        if ((next_row += mr) >= call.rows) next_row = 0, next_col += nr;
-        auto const kernel =
-            find_kernel<Packed>((rows + lanes - 1) / lanes, (cols + 1) / 2, std::make_integer_sequence<int, nr / 2>());
-        kernel(call, at, a, b, buffer);
-      }
+      T const* const b = call.b + j * (Packed ? call.depth : call.b_column);
+      T* const buffer = call.buffer + static_cast<std::int64_t>(j) * padded_rows;
+      auto const run = [&](tile_run const& tiles, T const* a, T* to) {
+        find_kernel<Packed>(tiles.rows, cols, std::make_integer_sequence<int, nr / 2>())(call, tiles, a, b, to);
+      };
+      if (whole > 0) run({0, j, whole, mr, cols}, call.a, buffer);
+      if (below < call.rows) run({below, j, 1, call.rows - below, cols}, call.a + a_below, buffer + below * nr);
     }
   }
 

@@ -10,10 +10,12 @@ namespace {
 
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
+// Of columns, where the columns of a small A begin within cache lines.
+constexpr std::int64_t small_unaligned_tiles = 20;
 constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
-constexpr std::int64_t aligned_column_tiles =
-    8;  // where few loads of A cross lines, and its columns share no cache sets
-constexpr std::int64_t alignment = 32, same_sets = 2048;  // bytes
+// Where few loads of A cross lines, and its columns share no cache sets.
+constexpr std::int64_t aligned_column_tiles = 8;
+constexpr std::int64_t alignment = 32, line = 64, same_sets = 2048;  // bytes
 
 // What is read again for every tile should stay in the second-level cache.
 constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
@@ -45,15 +47,17 @@ block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) 
   return {std::min(call.k, std::clamp<std::int64_t>((near_bytes / step_bytes + 8) / 16 * 16, 16, most_depth)), call.m};
 }
 
-// The operands that a shape lets be read in place. aligned: the columns of A.
+// The operands that a shape lets be read in place. apart: bytes between the columns of A.
 template <typename T>
-thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, bool aligned) {
+thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t apart) {
   if (kernels.unpacked_rows == 0) return {};
   blocking const b = kernels.blocks();
   bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr;
   bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
-  std::int64_t const column_tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
-  return {.a = small || n <= column_tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
+  bool const aligned = apart % alignment == 0 && apart % same_sets != 0;
+  std::int64_t tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
+  if (small) tiles = apart % line == 0 ? small_column_tiles : small_unaligned_tiles;
+  return {.a = n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
 }
 
 // The block of an A in place, of so many rows, after the one at (ic, pc).
@@ -70,16 +74,14 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 
 template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
-  std::int64_t const apart = call.a_cs * static_cast<std::int64_t>(sizeof(T));
-  bool const aligned = apart % alignment == 0 && apart % same_sets != 0;
-  auto const [a, b] = thin_shape(kernels, call.m, call.n, aligned);
+  auto const [a, b] = thin_shape(kernels, call.m, call.n, call.a_cs * static_cast<std::int64_t>(sizeof(T)));
   bool const b_here = call.b_rs == 1 || call.m <= few_row_tiles * kernels.blocks().mr;
   return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && b_here && call.b.size() == 1};
 }
 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  thin_sides const thin = thin_shape(kernels, m, n, true);
+  thin_sides const thin = thin_shape(kernels, m, n, line);  // no other distance has more of them in place
   if (!thin.a && !thin.b) return 0;
   blocking const b = kernels.blocks();
   std::int64_t const rows = thin.b ? round_up(m, b.mr) : b.mr;  // beside an A in place, what is no whole vector
