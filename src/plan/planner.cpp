@@ -24,7 +24,7 @@ constexpr double margin = 0.04;  // what FMM must be predicted to gain: levels t
 constexpr double near_tie = 0.01;    // among plans this close the most accurate one is taken,
 constexpr double frugal_tie = 0.02;  // … and also of those that need at most a quarter of the workspace
 constexpr std::size_t candidates_told = 8;
-constexpr std::size_t lists_weighed = 24, lists_refused = 3;
+constexpr std::size_t lists_weighed = 24, lists_without_buffers = 8, lists_refused = 3;
 
 enum class verdict { possible, too_inaccurate, too_large };
 
@@ -142,7 +142,7 @@ private:
         propose(limits, lists_weighed);
       }
       limits.workspace = 0;
-      if (too_large) propose(limits, lists_refused);
+      if (too_large) propose(limits, lists_without_buffers);
       limits.growth = limits.workspace = std::numeric_limits<double>::infinity();
       bool const bounded = wishes_.max_error < default_max_error || cap_ < default_cap_;
       if (bounded || considered_.empty()) propose(limits, lists_refused);
