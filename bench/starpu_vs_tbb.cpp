@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StarPU beside oneTBB in one process: the same products by turns, and the cost of a task, of submission and of idling
 // after a call. Prints JSON.
+//   bench_starpu_vs_tbb [--workers 2] [n...]
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -51,7 +53,8 @@ std::vector<double> matrix(std::int64_t n, unsigned seed) {
   return x;
 }
 
-json blocking(heptad::context& workers, std::int64_t n, int repetitions) {
+json blocking(int workers, std::int64_t n, int repetitions) {
+  heptad::context context(workers);
   auto const a = matrix(n, 1), b = matrix(n, 2);
   std::vector<double> c(a.size(), 0.0);
   json result{{"n", n}};
@@ -60,14 +63,14 @@ json blocking(heptad::context& workers, std::int64_t n, int repetitions) {
   for (int r = 0; r <= repetitions; ++r)
     for (int s : {0, 1}) {
       wishes.scheduler = s == 0 ? heptad::scheduler_kind::tbb : heptad::scheduler_kind::starpu;
-      auto const report = heptad::gemm<double>(workers, 1, heptad::column_major(a.data(), n, n, n),
+      auto const report = heptad::gemm<double>(context, 1, heptad::column_major(a.data(), n, n, n),
                                                heptad::column_major(b.data(), n, n, n), 1,
                                                heptad::column_major(c.data(), n, n, n), wishes);
       if (r == 0) continue;  // warms up
       seconds[s].push_back(report.seconds);
       idle[s].push_back(report.idle_fraction);
       scan[s].push_back(report.precaution_seconds);
-      busy[s].push_back(std::accumulate(report.busy_seconds.begin(), report.busy_seconds.end(), 0.0) / 2);
+      busy[s].push_back(std::accumulate(report.busy_seconds.begin(), report.busy_seconds.end(), 0.0) / workers);
       result[s == 0 ? "tbb_tasks" : "starpu_tasks"] = report.tasks;
     }
   double const cpu = cpu_seconds();
@@ -116,12 +119,12 @@ json asynchronous(std::int64_t n, int repetitions) {
 }
 
 /// A graph of very many tasks with almost no work in each: the runtime alone.
-json small_tasks(int repetitions) {
+json small_tasks(int workers, int repetitions) {
   std::int64_t const n = 256;
   heptad::plan p;
   p.shape = {n, n, n};
   p.core_m = p.core_n = p.core_k = n;
-  p.workers = 2;
+  p.workers = workers;
   p.slots = 7;
   p.independent = true;
   p.strips = 4;
@@ -193,20 +196,22 @@ json empty_tasks(int repetitions) {
 
 int main(int argc, char** argv) {
   std::vector<std::int64_t> sizes;
-  for (int i = 1; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
+  int workers = 2;
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--workers" && i + 1 < argc) workers = std::atoi(argv[++i]);
+    else sizes.push_back(std::atoll(argv[i]));
   if (sizes.empty()) sizes = {4096, 8192};
   setenv("STARPU_SILENT", "1", 0);
-  heptad::context workers(2);
-  json out;
-  for (std::int64_t const n : sizes) out["blocking"].push_back(blocking(workers, n, n > 6000 ? 3 : 5));
+  json out{{"workers", workers}};
+  for (std::int64_t const n : sizes) out["blocking"].push_back(blocking(workers, n, n > 6000 ? 5 : 11));
   heptad::starpu::shutdown();
   starpu_conf conf;
   starpu_conf_init(&conf);
-  conf.ncpus = 2;
+  conf.ncpus = workers;
   conf.sched_policy_name = "prio";
   if (starpu_init(&conf) != 0) return 1;
   for (std::int64_t const n : sizes) out["submitted"].push_back(asynchronous(n, 3));
-  out["small_tasks"] = small_tasks(5);
+  out["small_tasks"] = small_tasks(workers, 5);
   out["empty_tasks_of_starpu_alone"] = empty_tasks(5);
   starpu_shutdown();
   std::cout << out.dump(1) << "\n";

@@ -28,14 +28,19 @@ public:
     add(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"{}":{}}}}})", what, call_, track, key, value);
   }
 
+  /// For those who compute with traces; viewers skip it.
+  void add_call(graph const& g, run_result const& r) {
+    add(R"({{"name":"call","ph":"M","pid":{},"tid":0,"args":{{"type":"{}","m":{},"n":{},"k":{},"workers":{},"seconds":{}}}}})",
+        call_, g.type == element_type::f64 ? "f64" : "f32", g.m, g.n, g.k, r.workers, r.seconds);
+  }
+
   /// `begin`: of the call, in seconds.
   void add_slice(task const& t, task_record const& record, double begin) {
-    static constexpr char const* codelets[] = {"combine", "scale", "product", "scan"};
     double const seconds = record.end - record.begin;
     add(R"({{"name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"task":{},"flops":{},)"
         R"("bytes":{},"predicted_us":{}{}}}}})",
-        quoted(t.name), codelets[t.body.index()], call_, record.worker, (begin + record.begin) * 1e6, seconds * 1e6,
-        record.task, t.cost.flops, t.cost.bytes, t.cost.seconds * 1e6, seconds > 0 ? rates(t.cost, seconds) : "");
+        quoted(t.name), codelet_name(t), call_, record.worker, (begin + record.begin) * 1e6, seconds * 1e6, record.task,
+        t.cost.flops, t.cost.bytes, t.cost.seconds * 1e6, seconds > 0 ? rates(t.cost, seconds) : "");
   }
 
   [[nodiscard]] std::string take() { return std::move(text_); }
@@ -60,6 +65,7 @@ private:
 std::string to_trace_events(graph const& g, run_result const& r, std::string const& title, int call, double begin) {
   event_list events(call);
   events.add_metadata("process_name", 0, "name", quoted(title));
+  events.add_call(g, r);
   for (int w = 0; w < r.workers; ++w) {
     events.add_metadata("thread_name", w, "name", fmt::format(R"("worker {}")", w));
     events.add_metadata("thread_sort_index", w, "sort_index", std::to_string(w));

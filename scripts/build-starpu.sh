@@ -5,6 +5,7 @@
 #   build-starpu.sh --cuda      with CUDA too (CUDA_HOME or /usr/local/cuda; no device is needed)
 #   build-starpu.sh --simgrid   for `heptad simulate`: tasks take simulated time, on machines that nobody here has
 # Use it by cmake -DHEPTAD_STARPU_PREFIX=<prefix>. STARPU_CACHE (default ~/.cache/heptad/starpu) says where it is kept.
+# Ends with 3 when the sources could not be fetched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -68,7 +69,8 @@ for archive in $archives; do
 done >"$work/sources/starpu.sources"
 apt=(-o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$work/sources" -o "Dir::State::Lists=$work/lists"
   -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root)
-quietly "reading the lists of Debian's sources" apt-get "${apt[@]}" update -q
+say "reading the lists of Debian's sources"
+apt-get "${apt[@]}" update -q >"$log" 2>&1 || true  # of what it has, below
 mapfile -t versions < <(apt-cache "${apt[@]}" showsrc starpu | awk '/^Version: 1[.]4[.]/ {print $2}' | sort -uVr)
 version=
 cd "$work"
@@ -82,7 +84,7 @@ done
 if [[ -z $version ]]; then
   tail -5 "$log" >&2
   say "none of ${versions[*]:-no version 1.4} could be fetched"
-  exit 1
+  exit 3
 fi
 quietly "unpacking" dpkg-source -x starpu_*.dsc source
 

@@ -9,6 +9,8 @@ packages=(
   libtbb-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwloc-dev libstarpu-dev libeigen3-dev
   # the Python package (nanobind comes from PyPI, below) and the Debian packages
   python3-dev python3-venv dpkg-dev file
+  # building StarPU 1.4 for the tests (scripts/build-starpu.sh)
+  make patch libltdl-dev ocl-icd-opencl-dev
   # testing the documentation
   doxygen groff-base zsh fish
   # testing

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and passes all tests: release with warnings as errors, the format of the sources, then the address, undefined
-# behaviour and thread sanitizers. Where scripts/build-starpu.sh has left a StarPU 1.4, with CUDA or without, the tests
-# on StarPU are built and run with that one too. --quick leaves all but the release out.
+# behaviour and thread sanitizers, and the tests on StarPU with the 1.4 of scripts/build-starpu.sh beside Debian's 1.3.
+# --quick leaves all but the release out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -57,24 +57,35 @@ for preset in "${presets[@]}"; do
   step "$preset: tests" ctest --preset "$preset" -j "$jobs" --no-tests=error "${tests[@]}"
 done
 
-# With CUDA's StarPU and a CUDA compiler the tests of StarPU's CUDA workers are built too; without a device they skip.
-starpu_cache=${STARPU_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/heptad/starpu}
-for kind in plain cuda; do
-  if [[ ${1:-} == --quick ]]; then continue; fi
-  if [[ ! -f $starpu_cache/$kind/recipe ]]; then
-    summary+=("skipped StarPU 1.4 ($kind): scripts/build-starpu.sh has not built it")
-    continue
+# StarPU 1.4, with CUDA where there is its compiler: then the tests of StarPU's CUDA workers are built too, and skip
+# themselves where there is no device. The first time takes minutes more; the prefix is kept.
+other_starpu() { # prefix, ON or OFF for CUDA, targets...
+  local prefix=$1 cuda=$2
+  shift 2
+  cmake -S . -B build/starpu-1.4 -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON -DHEPTAD_BUILD_BENCH=OFF \
+    -DHEPTAD_WITH_CUDA="$cuda" -DCMAKE_CUDA_ARCHITECTURES=90-real -DHEPTAD_STARPU_PREFIX="$prefix" "${launcher[@]}" &&
+    cmake --build build/starpu-1.4 -j "$jobs" --target "$@" &&
+    ctest --test-dir build/starpu-1.4 -j "$jobs" --no-tests=error --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
+}
+if [[ ${1:-} != --quick ]]; then
+  start=$SECONDS answer=0
+  if command -v nvcc >/dev/null; then
+    prefix=$(CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")} ./scripts/build-starpu.sh --cuda) || answer=$?
+    other=(ON test_starpu test_gpu_starpu)
+  else
+    prefix=$(./scripts/build-starpu.sh) || answer=$?
+    other=(OFF test_starpu)
   fi
-  targets=(test_starpu) cuda=OFF
-  if [[ $kind == cuda ]] && command -v nvcc >/dev/null; then targets+=(test_gpu_starpu) cuda=ON; fi
-  other_starpu() {
-    cmake -S . -B "build/starpu-$kind" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON \
-      -DHEPTAD_WITH_CUDA=$cuda -DCMAKE_CUDA_ARCHITECTURES=90-real -DHEPTAD_STARPU_PREFIX="$starpu_cache/$kind" "${launcher[@]}" &&
-      cmake --build "build/starpu-$kind" -j "$jobs" --target "${targets[@]}" &&
-      ctest --test-dir "build/starpu-$kind" -j "$jobs" --no-tests=error --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
-  }
-  step "StarPU $(<"$starpu_cache/$kind/version") ($kind)" other_starpu
-done
+  if ((answer == 0)); then
+    summary+=("$(printf '%-34s built   %4d s' "StarPU $(<"$prefix/version")" $((SECONDS - start)))")
+    step "StarPU 1.4, CUDA ${other[0]}: tests" other_starpu "$prefix" "${other[@]}"
+  elif ((answer == 3)); then
+    summary+=("skipped StarPU 1.4: its sources could not be fetched")
+  else
+    summary+=("StarPU 1.4                         FAILED")
+    failed=1
+  fi
+fi
 
 echo
 echo "== summary"

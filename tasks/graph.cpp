@@ -209,6 +209,12 @@ private:
 
 }  // namespace
 
+char const* codelet_name(task const& t) {
+  static constexpr char const* names[] = {"combine", "scale", "product", "scan"};
+  static_assert(std::size(names) == std::variant_size_v<decltype(t.body)>);
+  return names[t.body.index()];
+}
+
 dependencies derive_dependencies(graph const& g, bool ordered) {
   derivation d(g, ordered);
   for (int t = 0; t < static_cast<int>(g.tasks.size()); ++t) d.add(t, g.tasks[t].accesses);

@@ -46,6 +46,9 @@ struct graph {
   std::vector<task> tasks;  // in program order
 };
 
+/// "combine", "scale", "product" or "scan".
+char const* codelet_name(task const& t);
+
 /// The edges that the accesses imply.
 struct dependencies {
   std::vector<std::vector<int>> successors;

@@ -17,7 +17,7 @@
 namespace heptad::starpu {
 namespace {
 
-/// The StarPU of the process, when Heptad had to start it: its workers sleep unless a call is in progress.
+/// The StarPU of the process, when Heptad had to start it: its workers sleep unless a call has work for them.
 class runtime {
 public:
   int workers(int wanted) {
@@ -31,11 +31,16 @@ public:
 
   void begin_call() {
     std::lock_guard const lock(mutex_);
-    if (calls_++ == 0 && own_) starpu_resume();
+    ++calls_;
   }
-  void end_call() {
+  void wake_workers() {
     std::lock_guard const lock(mutex_);
-    if (--calls_ == 0 && own_) starpu_pause();
+    if (calls_with_work_++ == 0 && own_) starpu_resume();
+  }
+  void end_call(bool with_work) {
+    std::lock_guard const lock(mutex_);
+    --calls_;
+    if (with_work && --calls_with_work_ == 0 && own_) starpu_pause();
   }
 
   void stop() {
@@ -62,13 +67,30 @@ private:
 
   std::mutex mutex_;
   bool own_ = false;
-  int calls_ = 0;
+  int calls_ = 0, calls_with_work_ = 0;
 };
 
 runtime& process_runtime() {
   static runtime one;
   return one;
 }
+
+/// While workers look for tasks they share the cores with the thread that submits: they wake up when all is submitted.
+class call_in_progress {
+public:
+  call_in_progress() { process_runtime().begin_call(); }
+  ~call_in_progress() { process_runtime().end_call(with_work_); }
+  call_in_progress(call_in_progress const&) = delete;
+  call_in_progress& operator=(call_in_progress const&) = delete;
+  void wait_for(std::binary_semaphore& done) {
+    process_runtime().wake_workers();
+    with_work_ = true;
+    done.acquire();
+  }
+
+private:
+  bool with_work_ = false;
+};
 
 /// Whether StarPU has an interface for blocks of this view.
 bool can_be_a_handle(location const& p, orientation order, std::int64_t rows, std::int64_t cols) {
@@ -93,16 +115,17 @@ std::pmr::vector<task_record> run_and_wait(bound_product product) {
   how.in_cells = product.in_cells && moves_data() && can_move(product);
   if (how.in_cells) product.workspace = nullptr;
   starpu_data_handle_t const none[3] = {};
+  call_in_progress here;  // ends after `one`, whose handles may wait for workers
   graph_run one(product, none, how);
   std::binary_semaphore done(0);
   one.prepare();
   try {
     one.submit([&done] { done.release(); });
   } catch (error const&) {
-    done.acquire();  // the tasks that StarPU took are on their way
+    here.wait_for(done);  // StarPU took the tasks before
     throw;
   }
-  done.acquire();
+  here.wait_for(done);
   return one.take_records();
 }
 
@@ -112,10 +135,6 @@ run_result run(bound_product const& product) {
                 "a blocking product with scheduler = starpu must not be called from a StarPU task: submit_gemm() of "
                 "<heptad/starpu.hpp> does not wait");
   }
-  process_runtime().begin_call();
-  struct end {
-    ~end() { process_runtime().end_call(); }
-  } const at_end;
   auto const start = std::chrono::steady_clock::now();
   run_result result;
   result.records = run_and_wait(product);

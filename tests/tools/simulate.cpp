@@ -15,10 +15,12 @@
 #include <sstream>
 #include <tuple>
 
+#include "schedulers/scheduler.hpp"
 #include "src/plan/profile.hpp"
 #include "tasks/gemm_graph.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/simulate/graphs.hpp"
+#include "tools/simulate/measured_tasks.hpp"
 #include "tools/simulate/node.hpp"
 
 using namespace heptad;
@@ -149,6 +151,66 @@ TEST_CASE("owners have equal shares, begin with blocks that nobody else wants, a
   for (auto const& [of, end] : last) ends.push_back(end);
   std::ranges::sort(ends);
   for (std::size_t const end : ends) CHECK(end == 256 + 4 * ++i - 1);
+}
+
+namespace {
+
+/// Two products and two passes of 2 s and 1 s predicted, which take so many times that.
+std::string trace_of(int call, int workers, std::int64_t n, double products, double passes, double seconds) {
+  graph g;
+  g.m = g.n = g.k = n;
+  run_result r;
+  r.workers = workers, r.seconds = seconds;
+  for (int i = 0; i < 4; ++i) {
+    task t;
+    if (i < 2) t.body = sequence_step{};
+    t.cost.seconds = i < 2 ? 2 : 1;
+    g.tasks.push_back(t);
+    r.records.push_back({i, 0, 0, i < 2 ? 2 * products : passes});
+  }
+  return to_trace_events(g, r, "by hand", call, 0);
+}
+
+}  // namespace
+
+TEST_CASE("tasks take as much longer than predicted as they did in the calls of a trace that are not asked for") {
+  test::temporary_folder const own;
+  auto const path = own.path() / "trace.json";
+  std::ofstream(path) << "[" << trace_of(1, 2, 1000, 9, 9, 1) << "," << trace_of(2, 2, 1000, 1.5, 0.5, 1) << ","
+                      << trace_of(3, 2, 1000, 1.25, 0.75, 1) << "," << trace_of(4, 2, 2000, 3, 3, 7) << ","
+                      << trace_of(5, 2, 2000, 3, 3, 5) << "]";
+  task product, pass, scale;
+  product.body = sequence_step{}, pass.body = combine_step{}, scale.body = scale_step{};
+  product.cost.seconds = 10, pass.cost.seconds = 100, scale.cost.seconds = 1000;
+
+  measured_tasks const of_2000(path, {"f64", 2000, 2000, 2000, 2});
+  CHECK(of_2000.seconds(product) == Approx(15));  // the median call, not one that was disturbed
+  CHECK(of_2000.seconds(pass) == Approx(75));
+  CHECK(of_2000.seconds(scale) == Approx(1000));  // never measured
+  CHECK(of_2000.makespan(4) == Approx(6));
+  CHECK(of_2000.makespan(5) == 0);  // of another graph
+  CHECK(of_2000.assumptions()["calls"] == "3 times f64 1000 1000 1000, 2 workers");
+
+  measured_tasks const alone(path, {"f64", 2000, 2000, 2000, 1});
+  CHECK(alone.seconds(product) == Approx(30));
+  CHECK(alone.makespan(4) == 0);
+}
+
+TEST_CASE("a trace that cannot be read, is none, or has nothing to learn from is refused by name") {
+  test::temporary_folder const own;
+  auto const path = own.path() / "trace.json";
+  traced_call const asked{"f64", 1000, 1000, 1000, 2};
+  auto const says = [&](std::string const& what) {
+    return Catch::Contains("measured = '" + path.string() + "' " + what);
+  };
+  CHECK_THROWS_WITH(measured_tasks(path, asked), says("cannot be read"));
+  for (char const* text : {"", "[", "{}{}", "3", "[1]", R"([{"pid":1,"name":"call","args":{"type":7}}])"}) {
+    std::ofstream(path) << text;
+    CHECK_THROWS_WITH(measured_tasks(path, asked), says("must be a trace of HEPTAD_TRACE"));
+  }
+  std::ofstream(path) << "[" << trace_of(1, 2, 1000, 1, 1, 1) << "]";
+  CHECK_THROWS_WITH(measured_tasks(path, asked), says("must have a call with elements f64 other than f64 1000"));
+  CHECK_THROWS_WITH(measured_tasks(path, {"f32", 500, 500, 500, 2}), says("must have a call with elements f32"));
 }
 
 TEST_CASE("a simulated node says what it assumed, moves every operand once at least, and is faster with more devices") {

@@ -4,13 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace heptad::tools {
 
 struct simulate_arguments {
-  std::string platform, policy = "dmdas";
+  std::string platform, policy = "dmdas", measured;
   std::int64_t m = 0, n = 0, k = 0;
   char type = 'd';
   bool accumulate = false, free = false, as_json = false;
@@ -24,6 +25,9 @@ inline void add_options(CLI::App& app, simulate_arguments& x) {
   app.add_option("--type", x.type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
   app.add_flag("--accumulate", x.accumulate, "beta is not 0");
   app.add_option("--policy", x.policy, "a scheduling policy of StarPU")->capture_default_str();
+  app.add_option("--measured", x.measured,
+                 "a file of HEPTAD_TRACE: tasks on cpuxN are as much slower or faster than predicted as those of other "
+                 "products were there; calls like this one are compared with");
   app.add_flag("--free", x.free, "the policy places every task, in the order of the graph; no block of C has an owner");
   app.add_flag("--json", x.as_json, "print JSON");
 }
@@ -33,6 +37,7 @@ inline std::vector<std::string> words_of(simulate_arguments const& x) {
   std::vector<std::string> words{"--platform", x.platform, "--policy", x.policy, "--type", std::string(1, x.type)};
   for (auto const& [name, size] : {std::pair{"-m", x.m}, {"-n", x.n}, {"-k", x.k}})
     words.insert(words.end(), {name, std::to_string(size)});
+  if (!x.measured.empty()) words.insert(words.end(), {"--measured", std::filesystem::absolute(x.measured).string()});
   for (auto const& [name, set] : {std::pair{"--accumulate", x.accumulate}, {"--free", x.free}, {"--json", x.as_json}})
     if (set) words.emplace_back(name);
   return words;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "tasks/gemm_graph.hpp"
 #include "tools/simulate/arguments.hpp"
 #include "tools/simulate/graphs.hpp"
+#include "tools/simulate/measured_tasks.hpp"
 #include "tools/simulate/node.hpp"
 #include "tools/simulate/simulation.hpp"
 
@@ -169,7 +171,7 @@ json on_devices(arguments const& given, simulated_node const& node, std::size_t 
 }
 
 /// What a blocking product runs on StarPU's CPU workers, without the look at A and B before it.
-json on_cores(arguments const& given, simulated_node const& node) {
+json on_cores(arguments const& given, simulated_node const& node, std::optional<measured_tasks> const& measured) {
   context::impl& state = default_context().state();
   json runs = json::array();
   for (bool const fast : {false, true}) {
@@ -179,13 +181,17 @@ json on_cores(arguments const& given, simulated_node const& node) {
     auto const prepared = prepare(state, key);
     json run = in_a_child([&] {
       starpu::run_options how;
-      how.seconds = [](task const& t) { return t.cost.seconds; };
+      how.seconds = [&](task const& t) { return measured ? measured->seconds(t) : t.cost.seconds; };
       return to_json(simulate_on(node, given.policy, prepared->work, how, given.accumulate ? 1 : 0), given.flops());
     });
     run["graph"] = describe_levels(prepared->how);
     run["inside"] = "one core";
     run["placed_by"] = given.policy;
     run["fast"] = fast;
+    if (double const makespan = measured ? measured->makespan(prepared->work.tasks.size()) : 0; makespan > 0) {
+      run["measured_seconds"] = makespan;
+      run["simulated_over_measured"] = run["seconds"].get<double>() / makespan;
+    }
     runs.push_back(run);
   }
   return runs;
@@ -199,10 +205,11 @@ json const* best(json const& runs, bool fast) {
   return found;
 }
 
-json assumptions(simulated_node const& node, std::size_t workspace) {
+json assumptions(simulated_node const& node, std::size_t workspace, std::optional<measured_tasks> const& measured) {
   json list{{"source", node.source}};
   if (node.devices == 0) {
     list["tasks"] = "predicted from the profile of this machine: " + default_context().state().machine_source();
+    if (measured) list["corrected_by"] = measured->assumptions();
     return list;
   }
   auto const device = cuda::default_device_profile();
@@ -240,6 +247,10 @@ void print(json const& out) {
                r["gbytes_to_devices"].get<double>(), r["gbytes_to_host"].get<double>(),
                r["gbytes_between_devices"].get<double>());
   }
+  for (json const& r : out["runs"])
+    if (r.contains("measured_seconds"))
+      fmt::print("{}: measured {:.4f} s in the trace, simulated {:.3f} times that\n", r["graph"].get<std::string>(),
+                 r["measured_seconds"].get<double>(), r["simulated_over_measured"].get<double>());
   if (out.contains("fast_over_classical"))
     fmt::print("the best graph with fast multiplication is {:.3f} times as fast as the best classical one\n",
                out["fast_over_classical"].get<double>());
@@ -248,6 +259,13 @@ void print(json const& out) {
 void run(arguments const& given) {
   simulated_node node = find_node(given.platform);
   std::size_t const workspace = node.device_memory / 5;
+  std::optional<measured_tasks> measured;
+  if (!given.measured.empty()) {
+    if (node.devices > 0)
+      throw error(status::invalid_argument, "measured needs platform = cpuxN, where this machine's tasks run");
+    measured.emplace(given.measured,
+                     traced_call{given.type == 'd' ? "f64" : "f32", given.m, given.n, given.k, node.cpus});
+  }
   json out{{"platform", node.name},
            {"policy", given.policy},
            {"type", given.type == 'd' ? "f64" : "f32"},
@@ -255,10 +273,10 @@ void run(arguments const& given) {
            {"n", given.n},
            {"k", given.k},
            {"beta_zero", !given.accumulate},
-           {"assumptions", assumptions(node, workspace)}};
+           {"assumptions", assumptions(node, workspace, measured)}};
   node.device_memory -= workspace;
   platform_folder const files(node);
-  out["runs"] = node.devices > 0 ? on_devices(given, node, workspace) : on_cores(given, node);
+  out["runs"] = node.devices > 0 ? on_devices(given, node, workspace) : on_cores(given, node, measured);
   json const *const fast = best(out["runs"], true), *const classical = best(out["runs"], false);
   if (fast != nullptr && classical != nullptr)
     out["fast_over_classical"] = (*classical)["seconds"].get<double>() / (*fast)["seconds"].get<double>();
