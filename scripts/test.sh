@@ -44,7 +44,11 @@ formatted() {
 }
 
 ./scripts/install-deps.sh
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+if command -v ccache >/dev/null; then
+  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  # What one build folder has compiled, the others and other clones find.
+  [[ -n $(ccache --get-config base_dir) ]] || export CCACHE_BASEDIR=$PWD
+fi
 
 step "format" formatted
 for preset in "${presets[@]}"; do
@@ -63,7 +67,7 @@ other_starpu() { # prefix, ON or OFF for CUDA, targets...
   local prefix=$1 cuda=$2
   shift 2
   cmake -S . -B build/starpu-1.4 -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON -DHEPTAD_BUILD_BENCH=OFF \
-    -DHEPTAD_WITH_CUDA="$cuda" -DCMAKE_CUDA_ARCHITECTURES=90-real -DHEPTAD_STARPU_PREFIX="$prefix" "${launcher[@]}" &&
+    -DHEPTAD_WITH_CUDA="$cuda" -DHEPTAD_STARPU_PREFIX="$prefix" "${launcher[@]}" &&
     cmake --build build/starpu-1.4 -j "$jobs" --target "$@" &&
     ctest --test-dir build/starpu-1.4 -j "$jobs" --no-tests=error --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
 }

@@ -155,19 +155,25 @@ TEST_CASE("owners have equal shares, begin with blocks that nobody else wants, a
 
 namespace {
 
-/// Two products and two passes of 2 s and 1 s predicted, which take so many times that.
-std::string trace_of(int call, int workers, std::int64_t n, double products, double passes, double seconds) {
+/// Two products and two passes of 2 s and 1 s predicted.
+graph four_tasks(std::int64_t n) {
   graph g;
   g.m = g.n = g.k = n;
-  run_result r;
-  r.workers = workers, r.seconds = seconds;
   for (int i = 0; i < 4; ++i) {
-    task t;
+    task& t = g.tasks.emplace_back();
     if (i < 2) t.body = sequence_step{};
     t.cost.seconds = i < 2 ? 2 : 1;
-    g.tasks.push_back(t);
-    r.records.push_back({i, 0, 0, i < 2 ? 2 * products : passes});
+    t.cost.flops = 1e9;
   }
+  return g;
+}
+
+/// They take so many times that.
+std::string trace_of(int call, int workers, std::int64_t n, double products, double passes, double seconds) {
+  graph const g = four_tasks(n);
+  run_result r;
+  r.workers = workers, r.seconds = seconds;
+  for (int i = 0; i < 4; ++i) r.records.push_back({i, 0, 0, i < 2 ? 2 * products : passes});
   return to_trace_events(g, r, "by hand", call, 0);
 }
 
@@ -187,13 +193,17 @@ TEST_CASE("tasks take as much longer than predicted as they did in the calls of 
   CHECK(of_2000.seconds(product) == Approx(15));  // the median call, not one that was disturbed
   CHECK(of_2000.seconds(pass) == Approx(75));
   CHECK(of_2000.seconds(scale) == Approx(1000));  // never measured
-  CHECK(of_2000.makespan(4) == Approx(6));
-  CHECK(of_2000.makespan(5) == 0);  // of another graph
+  graph same = four_tasks(2000), other = same, shorter = same;
+  other.tasks.back().cost.flops *= 2;
+  shorter.tasks.pop_back();
+  CHECK(of_2000.makespan(same) == Approx(6));
+  CHECK(of_2000.makespan(other) == 0);
+  CHECK(of_2000.makespan(shorter) == 0);
   CHECK(of_2000.assumptions()["calls"] == "3 times f64 1000 1000 1000, 2 workers");
 
   measured_tasks const alone(path, {"f64", 2000, 2000, 2000, 1});
   CHECK(alone.seconds(product) == Approx(30));
-  CHECK(alone.makespan(4) == 0);
+  CHECK(alone.makespan(same) == 0);
 }
 
 TEST_CASE("a trace that cannot be read, is none, or has nothing to learn from is refused by name") {

@@ -188,7 +188,7 @@ json on_cores(arguments const& given, simulated_node const& node, std::optional<
     run["inside"] = "one core";
     run["placed_by"] = given.policy;
     run["fast"] = fast;
-    if (double const makespan = measured ? measured->makespan(prepared->work.tasks.size()) : 0; makespan > 0) {
+    if (double const makespan = measured ? measured->makespan(prepared->work) : 0; makespan > 0) {
       run["measured_seconds"] = makespan;
       run["simulated_over_measured"] = run["seconds"].get<double>() / makespan;
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <utility>
 
@@ -19,7 +20,7 @@ struct sums {
 /// A call of the trace: an object "call", and a slice a task.
 struct observed_call {
   traced_call what;
-  double seconds = 0;
+  double seconds = 0, flops = 0;
   std::size_t tasks = 0;
   std::map<std::string, sums> codelets;
 };
@@ -46,6 +47,7 @@ std::map<int, observed_call> calls_in(json const& trace) {
       sums& s = of.codelets[event.at("cat").get<std::string>()];
       s.measured += event.at("dur").get<double>();
       s.predicted += args.at("predicted_us").get<double>();
+      of.flops += args.at("flops").get<double>();
       ++of.tasks;
     }
   }
@@ -67,7 +69,7 @@ measured_tasks::measured_tasks(std::filesystem::path const& trace, traced_call c
   std::map<std::string, std::vector<double>> ratios;
   for (auto const& [number, call] : read_calls(trace)) {
     if (call.what == asked) {
-      makespans_[call.tasks].push_back(call.seconds);
+      like_asked_.push_back({call.tasks, call.flops, call.seconds});
       continue;
     }
     if (call.what.type != asked.type) continue;
@@ -88,9 +90,13 @@ double measured_tasks::seconds(task const& t) const {
   return t.cost.seconds * (found == factors_.end() ? 1 : found->second);
 }
 
-double measured_tasks::makespan(std::size_t tasks) const {
-  auto const found = makespans_.find(tasks);
-  return found == makespans_.end() ? 0 : median(found->second);
+double measured_tasks::makespan(graph const& g) const {
+  double flops = 0;
+  for (task const& t : g.tasks) flops += t.cost.flops;
+  std::vector<double> seconds;
+  for (run const& r : like_asked_)
+    if (r.tasks == g.tasks.size() && std::abs(r.flops - flops) <= 1e-6 * flops) seconds.push_back(r.seconds);
+  return median(seconds);
 }
 
 json measured_tasks::assumptions() const {

@@ -33,17 +33,21 @@ public:
   /// The predicted seconds times the median, over the calls, of measured over predicted seconds of its codelet.
   [[nodiscard]] double seconds(task const& t) const;
 
-  /// Median of the calls like the one that is asked for, with so many tasks; without such a call 0.
-  [[nodiscard]] double makespan(std::size_t tasks) const;
+  /// Median of the calls like the one that is asked for that ran this graph; without such a call 0.
+  [[nodiscard]] double makespan(graph const& g) const;
 
   /// The file, the calls that count, and how much longer than predicted their tasks took.
   [[nodiscard]] nlohmann::json assumptions() const;
 
 private:
   std::filesystem::path trace_;
-  std::map<std::string, double> factors_;                 // by codelet
-  std::map<std::string, int> calls_;                      // that the factors come from, by what they were
-  std::map<std::size_t, std::vector<double>> makespans_;  // of the others, by their number of tasks
+  std::map<std::string, double> factors_;  // by codelet
+  std::map<std::string, int> calls_;       // that the factors come from, by what they were
+  struct run {
+    std::size_t tasks;
+    double flops, seconds;
+  };
+  std::vector<run> like_asked_;
 };
 
 }  // namespace heptad::tools
