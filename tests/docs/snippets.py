@@ -6,6 +6,7 @@ number, such as README.1.c, which declares what the snippet takes for granted an
 such a file fails. So does a file whose snippet has gone."""
 
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -20,7 +21,8 @@ parser.add_argument("--cxx", required=True)
 parser.add_argument("--cc", required=True)
 parser.add_argument("--cmake", required=True)
 parser.add_argument("--generator", required=True)
-parser.add_argument("--starpu", default="", help="flags for its headers and library; without, its snippets are left out")
+parser.add_argument("--starpu", default="", help="flags for its headers; without, its snippets are left out")
+parser.add_argument("--starpu-libraries", default="")
 parser.add_argument("--python", default="", help="an interpreter with heptad in its path; without, Python's are left out")
 given = parser.parse_args()
 harness = given.source / "tests/docs/snippets"
@@ -38,7 +40,7 @@ def compile_and_run(compiler, file, *flags, execute):
     output = ["-o", program] if execute else []
     run(compiler, "-Wall", "-Wextra", "-Werror", f"-I{given.source / 'include'}", file, *output, *flags, *libraries)
     if execute:
-        run(program, cwd=given.work)
+        run(program, cwd=given.work, env=os.environ | {"STARPU_HOME": str(given.work)})
 
 
 def try_snippet(page, language, number, text):
@@ -57,8 +59,10 @@ def try_snippet(page, language, number, text):
     if starpu and not given.starpu or language == "python" and not given.python:
         return template, "left out: this build has no part for it"
     flags = given.starpu.split() if starpu else []
-    # What needs a device, or tasks of a runtime that has its own tests, is only compiled.
-    execute = name not in ("gpu", "starpu")
+    # What needs a device, and what is no program and needs tasks of StarPU's, is only compiled.
+    execute = name != "gpu" and (name != "starpu" or "int main()" in text)
+    if execute and starpu:
+        flags += ["-lheptad_starpu", *given.starpu_libraries.split()]
     if language == "c":
         compile_and_run(given.cc, file, "-std=gnu11", "-lm", *flags, execute=execute)
     elif language == "cpp":
