@@ -74,7 +74,8 @@ other_starpu() { # prefix, ON or OFF for CUDA, targets...
 if [[ ${1:-} != --quick ]]; then
   start=$SECONDS answer=0
   if command -v nvcc >/dev/null; then
-    prefix=$(CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")} ./scripts/build-starpu.sh --cuda) || answer=$?
+    nvcc=$(readlink -f "$(command -v nvcc)")
+    prefix=$(CUDA_HOME=${CUDA_HOME:-${nvcc%/bin/nvcc}} ./scripts/build-starpu.sh --cuda) || answer=$?
     other=(ON test_starpu test_gpu_starpu)
   else
     prefix=$(./scripts/build-starpu.sh) || answer=$?
