@@ -69,14 +69,23 @@ bench ds 1024,1536,2048,3001,3072,4096,6144,8192 15
 bench ds 16384 7
 bench ds 32768 3
 bench ds 4096,8192,16384 7 --beta 1
-# Calls in a row: TF32 runs at the limit of the device's power, where the call before decides the clock.
-bench t 4096,8192,16384,32768 5 --seconds 0.4 --variants auto --variants 1 --variants 2 --variants 2b
+# TF32 runs at the limit of the device's power, where what came before decides the clock: each by itself for a while.
+nvidia-smi --query-gpu=timestamp,clocks.sm,power.draw.instant,clocks_event_reasons.active --format=csv -lms 100 >"$out/power.txt" &
+watch=$!
+date -u +"%FT%T.%3N TF32, n = 8192, cuBLAS and one level of Winograd in turn" >"$out/power-times.txt"
+bench t 8192 5 --seconds 0.4 --variants auto --variants 1 --variants 2 --variants 2b
+date -u +"%FT%T.%3N other sizes" >>"$out/power-times.txt"
+bench t 4096,16384,32768 5 --seconds 0.4 --variants auto --variants 1 --variants 2 --variants 2b
+kill "$watch"
 for n in 2048 4096 8192 16384; do
   bench ds $n 7 --variants 1f --variants 1f@atomic --variants 1f@streams --variants 1/1f
 done
 bench s 4096,8192,16384 7 --max-workspace 0
 bench s 4096,8192,16384 7 --max-workspace 1048576
-bench ds 8192 7 --variants 1 --variants 1b --variants 2 --variants 2b --variants 3b --variants 1/2b --variants strassen:2b
+# What is planned beside what else there is.
+all=(--variants auto --variants 1 --variants 1b --variants 2 --variants 2b --variants 3b --variants 1/1b --variants 1/2b --variants 1/3b)
+bench ds 2048,4096,8192 7 "${all[@]}" --variants strassen:2b
+bench ds 16384 3 "${all[@]}" --variants 1/1/2b --variants 1/1/3b
 
 host() { # types, sizes, rounds, further arguments...
   echo "== host memory, sizes $2"

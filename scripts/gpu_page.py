@@ -43,10 +43,32 @@ def variants(records, kind, n):
     return lines
 
 
+def planned_table(records):
+    """What was planned beside the fastest of what was tried in turn with it."""
+    runs = []
+    for r in records:
+        if r["variant"] == "cublas":
+            runs.append([])
+        runs[-1].append(r)
+    lines = ["", "Planned, and the fastest of all that were timed in turn with it:", "",
+             "| n | type | planned | ms | fastest | ms | planned over fastest |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for run in sorted(runs, key=lambda run: (run[0]["type"], run[0]["n"])):
+        explicit = [r for r in run if r["variant"] not in ("cublas", "auto")]
+        plans = [r for r in run if r["variant"] == "auto"]
+        if len(explicit) < 3 or not plans:
+            continue
+        own, best = plans[0], min(run, key=lambda r: r["median_ms"])
+        if best["stages"] == own["stages"]:
+            best = own
+        lines.append(f"| {own['n']} | {own['type']} | {own['stages'] or 'cuBLAS'} | {own['median_ms']:.3f} | {best['stages'] or 'cuBLAS'} | "
+                     f"{best['median_ms']:.3f} | {best['median_ms'] / own['median_ms']:.3f} |")
+    return lines if len(lines) > 5 else []
+
+
 def tf32_table(records):
     """On request. The device's power decides the rate, so each variant ran for a while by itself."""
     cases = {}
-    for r in records:
+    for r in sorted(records, key=lambda r: r["n"]):
         if r["type"] == "tf32":
             cases.setdefault(r["n"], {})[r["variant"]] = r
     ways = ["1", "2", "2b"]
@@ -125,7 +147,7 @@ def section(folder, full):
         text += ["", "With beta = 1:", ""] + table(records, ["f64", "f32"], 1.0)
         for kind, name in (("f64", "double"), ("f32", "float")):
             text += ["", f"Choices for {name} at 8192 (difference: ‖X − cuBLAS‖F / ‖cuBLAS‖F):", ""] + variants(records, kind, 8192)
-        text += tf32_table(records)
+        text += planned_table(records) + tf32_table(records)
         text += fused_table(records) + host_table(folder)
     return "\n".join(text)
 

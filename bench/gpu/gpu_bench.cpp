@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // heptad_gpu_bench: products on a device beside cuBLAS, in the same arithmetic, on random data, in turn. A round times
-// every variant once with events; medians of the rounds are compared. JSON lines on stdout, a table on stderr.
+// every variant once with events, in another order each time, as who comes before decides the clock; medians of the
+// rounds are compared. JSON lines on stdout, a table on stderr.
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,7 @@ struct arguments {
   std::string types = "d", sizes = "1024,2048,4096,8192";
   std::vector<std::string> variants{"auto"};
   int rounds = 7, warm_up = 2;
-  double beta = 0, seconds = 0;
+  double beta = 0, seconds = 0.003;
   std::int64_t max_workspace = -1;
 };
 
@@ -125,21 +127,29 @@ public:
       if (&v == &variants_.front()) check(cudaMemcpy(R_.as<T>(), C_.as<T>(), bytes_, cudaMemcpyDeviceToDevice), "copy");
       v.error = relative_difference(C_.as<T>(), R_.as<T>(), count);
     }
-    for (int round = -given_.warm_up; round < given_.rounds; ++round)
-      for (variant& v : variants_) {
-        float const milliseconds = time(v);
-        if (round >= 0) v.milliseconds.push_back(milliseconds);
+    std::vector<variant*> order;
+    for (variant& v : variants_) order.push_back(&v);
+    std::mt19937 random(1);
+    for (int round = -given_.warm_up; round < given_.rounds; ++round) {
+      std::ranges::shuffle(order, random);
+      for (variant* const v : order) {
+        float const milliseconds = time(*v);
+        if (round >= 0) v->milliseconds.push_back(milliseconds);
       }
+    }
     report();
   }
 
 private:
-  /// Of one call; of calls in a row that fill the given seconds, by the first of them.
+  /// Of one call, the mean of calls in a row that fill the given seconds: a call alone on an idle stream would show
+  /// what the host does between the first event and the launch. A third of them, before, are not counted: they bring
+  /// the device to the clock and the caches to the state that the variant itself makes.
   float time(variant const& v) {
-    int calls = 1;
-    if (given_.seconds > 0)
-      calls = std::max(1, static_cast<int>(given_.seconds * 1e3 / static_cast<double>(time_calls(v, 1))));
-    return time_calls(v, calls);
+    float const once = time_calls(v, 1);
+    double const calls = given_.seconds * 1e3 / static_cast<double>(once);
+    if (calls < 2) return once;
+    if (calls > 3) time_calls(v, static_cast<int>(calls / 3));
+    return time_calls(v, static_cast<int>(calls));
   }
   float time_calls(variant const& v, int calls) {
     check(cudaEventRecord(begin_, stream_), "event");
@@ -269,7 +279,8 @@ int run(int argc, char** argv) {
   app.add_option("--variants", given.variants,
                  "auto, or stages such as 2b, 1/2b, 1/1, strassen:2b, 1f, 1/1f, 1f@atomic, 1f@streams")
       ->capture_default_str();
-  app.add_option("--seconds", given.seconds, "of calls in a row that a round times, whose mean counts; 0: one call")
+  app.add_option("--seconds", given.seconds,
+                 "of calls in a row that a round times, whose mean counts, at least one; 0: one")
       ->capture_default_str();
   app.add_option("--beta", given.beta)->capture_default_str();
   app.add_option("--max-workspace", given.max_workspace, "bytes, for auto; negative: no limit but memory")

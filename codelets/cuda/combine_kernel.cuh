@@ -38,7 +38,7 @@ struct combine_frame {
   __device__ void output(int q, value v) const {
     value* const where = reinterpret_cast<value*>(a.out[q] + col * a.ld_out[q] + row);
     if (Adds && a.beta[q] != T(0)) v = v + a.beta[q] * *where;
-    *where = v;
+    store(where, v);
   }
 };
 

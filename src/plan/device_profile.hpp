@@ -42,13 +42,14 @@ struct device_profile {
   int cublas = 130100;           // version, as cublasGetVersion says
   std::size_t memory_bytes = 0;  // of the device
   int multiprocessors = 132;
-  double pass_gbytes = 3600;     // combine over gigabytes, bytes read + written
+  double pass_gbytes = 4150;     // combine of one level over gigabytes, bytes read + written
   double pass_seconds = 4.5e-6;  // besides: launch, ramp and tail of one pass
   double call_seconds = 3e-6;    // of one cuBLAS call, when calls follow each other on a stream
   double load_gbytes = 55;       // pinned host memory to the device, long lines
   double store_gbytes = 55;      // and back
-  double line_seconds = 140e-9;  // of each line of a block that travels, besides three quarters of its bytes' time
-  double staged_gbytes = 6;      // one thread that copies between pageable and pinned host memory
+  double line_seconds =
+      140e-9;  // of each line of a block that travels beside products, and three quarters of its bytes' time
+  double staged_gbytes = 6;  // one thread that copies between pageable and pinned host memory
   product_rates f64, f32, tf32, bf16;
   bool measured = true;  // on the device of that name; otherwise scaled from one that was
   std::string remark;    // why these rates and not others; "" when there is nothing to say

@@ -110,7 +110,7 @@ json as_json_entry(device_profile const& p) {
 
 }  // namespace
 
-std::string device_profile_version() { return HEPTAD_VERSION "/4"; }
+std::string device_profile_version() { return HEPTAD_VERSION "/5"; }
 
 std::string device_profiles_path() {
   return (std::filesystem::path(profile_path()).parent_path() / "cuda-devices.json").string();

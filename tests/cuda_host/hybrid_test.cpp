@@ -1,161 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products shared with devices that are none: threads that compute their parts by the definition, or fail as devices
-// do, before or after they have changed C. Small integers: the results are exact.
-#include "src/api/hybrid.hpp"
-
+// Products shared with devices on paper: who computes what, and how later calls learn from it.
 #include <algorithm>
-#include <catch2/catch.hpp>
-#include <cmath>
-#include <limits>
-#include <mutex>
-#include <random>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <heptad/hybrid.h>
 
-#include "src/api/arguments.hpp"
 #include "src/api/learned_rates.hpp"
+#include "tests/cuda_host/hybrid_case.hpp"
 
 using namespace heptad;
+using namespace heptad::test;
 using Catch::Contains;
-
-namespace {
-
-enum class fault { none, at_once, touched, strange };
-
-/// Devices of the tests. Set up before a call; found by a function without arguments, as the real ones are.
-class paper_devices final : public device_backend {
-public:
-  std::vector<found_device> there{{0, "paper", ""}};
-  double seconds_of_element = 1e-15;  // predicted: next to nothing, so that devices get all they may
-  fault broken = fault::none;
-  int broken_logical = -1;  // how many calls succeed before one is broken; −1: every one is
-  bool cannot_predict = false;
-  bool no_driver = false;
-  bool device_memory = false;
-  int calls = 0;
-  std::vector<device_share> shares;
-
-  [[nodiscard]] char const* version() const noexcept override { return heptad::version(); }
-  std::vector<found_device> devices() override {
-    if (no_driver) throw error(status::invalid_argument, "no usable CUDA device: no driver");
-    return there;
-  }
-  bool is_pinned(char const* name, void const*, void const*) override {
-    if (device_memory) throw error(status::invalid_argument, std::string(name) + ".data is memory of device 0");
-    return true;
-  }
-  device_forecast predict(device_share const& who, element_type, problem const& shape, bool pinned) override {
-    if (cannot_predict) throw error(status::out_of_memory, "100 bytes of device memory are too few");
-    if (!pinned) throw error(status::internal_error, "they were said to be pinned");
-    return {who.sharers * seconds_of_element * double(shape.m) * double(shape.n), "by the definition"};
-  }
-  device_work multiply(device_share const& who, any_device_product const& any, std::atomic<bool>& touched) override {
-    return std::visit([&](auto const& x) { return run(who, x, touched); }, any);
-  }
-
-private:
-  template <typename T>
-  device_work run(device_share const& who, device_product<T> const& x, std::atomic<bool>& touched) {
-    bool fails = false;
-    {
-      std::lock_guard const lock(mutex_);
-      fails = broken != fault::none && (broken_logical < 0 || calls == broken_logical);
-      ++calls;
-      shares.push_back(who);
-    }
-    if (fails && broken == fault::at_once) throw error(status::out_of_memory, "device memory for the blocks");
-    if (fails && broken == fault::strange) throw 7;
-    touched = true;
-    for (std::int64_t j = 0; j < x.C.cols; ++j)
-      for (std::int64_t i = 0; i < x.C.rows; ++i) {
-        T sum = 0;
-        for (std::int64_t l = 0; l < x.A.cols; ++l)
-          sum += x.A.data[i * x.A.row_stride + l * x.A.col_stride] * x.B.data[l * x.B.row_stride + j * x.B.col_stride];
-        T& c = x.C.data[i * x.C.row_stride + j * x.C.col_stride];
-        c = x.alpha * sum + (x.beta == T(0) ? T(0) : x.beta * c);
-        if (fails) throw error(status::internal_error, "a product: the device was lost");
-      }
-    return {"by the definition", 8, 4, 0.5};
-  }
-  std::mutex mutex_;
-};
-
-paper_devices* present_devices = nullptr;
-device_backend& find_paper_devices() { return *present_devices; }
-device_backend& find_nothing() {
-  throw error(status::invalid_argument, "a CUDA device needs libheptad_cuda: not found");
-}
-
-template <typename T>
-struct exact_product {
-  std::int64_t m, n, k;
-  bool by_rows;
-  std::vector<T> a, b, c, before, expected;
-  T alpha = 2, beta;
-
-  exact_product(std::int64_t rows, std::int64_t cols, std::int64_t depth, T beta_, bool by_rows_ = false)
-      : m(rows), n(cols), k(depth), by_rows(by_rows_), beta(beta_) {
-    std::mt19937 random(11);
-    std::uniform_int_distribution<int> digit(-4, 4);
-    auto const fill = [&](std::vector<T>& x, std::int64_t count) {
-      x.resize(static_cast<std::size_t>(count));
-      for (T& v : x) v = static_cast<T>(digit(random));
-    };
-    fill(a, m * k), fill(b, k * n), fill(c, m * n);
-    expected = c;
-    auto const at = [&](std::vector<T>& x, std::int64_t i, std::int64_t j, std::int64_t r, std::int64_t s) -> T& {
-      return x[static_cast<std::size_t>(by_rows ? i * s + j : i + j * r)];
-    };
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) {
-        T sum = 0;
-        for (std::int64_t l = 0; l < k; ++l) sum += at(a, i, l, m, k) * at(b, l, j, k, n);
-        T& e = at(expected, i, j, m, n);
-        e = alpha * sum + beta * e;
-      }
-    if (beta == T(0)) std::ranges::fill(c, std::numeric_limits<T>::quiet_NaN());
-    before = c;
-  }
-  template <typename U>
-  matrix_view<U> view(U* data, std::int64_t r, std::int64_t s) const {
-    return by_rows ? row_major(data, r, s, s) : column_major(data, r, s, r);
-  }
-  operands<T> call() {
-    T const *from_a = a.data(), *from_b = b.data();
-    return {alpha, view(from_a, m, k), view(from_b, k, n), beta, view(c.data(), m, n)};
-  }
-  hybrid::report run(context& workers, paper_devices& devices, hybrid::options const& wishes = {}) {
-    present_devices = &devices;
-    return hybrid::multiply(workers, find_paper_devices, call(), wishes);
-  }
-};
-
-/// Of C; every element must be covered once.
-double covered(hybrid::report const& r, std::int64_t m, std::int64_t n) {
-  std::vector<int> count(static_cast<std::size_t>(m * n));
-  double shares = 0;
-  for (hybrid::part const& p : r.parts) {
-    for (std::int64_t i = p.row; i < p.row + p.rows; ++i)
-      for (std::int64_t j = p.col; j < p.col + p.cols; ++j) ++count.at(static_cast<std::size_t>(i * n + j));
-    shares += p.share;
-  }
-  CHECK(std::ranges::all_of(count, [](int c) { return c == 1; }));
-  return shares;
-}
-
-hybrid::options half_by_cpu(int logical = 1) {
-  hybrid::options wishes;
-  wishes.cpu_share = 0.5;
-  wishes.logical_devices = logical;
-  wishes.learn = false;  // what these devices take is chance
-  return wishes;
-}
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("a product shared by the CPU and devices is right, and the report says who did what", "", double,
                    float) {
@@ -273,92 +130,6 @@ TEST_CASE("a split that is slower than one participant alone is given up") {
   CHECK(after(2.5, 3.0) == std::pair(true, std::size_t{2}));
 }
 
-TEST_CASE("the CPU takes over what a device failed to compute, where C is as it was or is not read") {
-  context workers(2);
-  for (auto const& [how, beta] :
-       {std::pair{fault::at_once, -3.0}, {fault::at_once, 0.0}, {fault::touched, 0.0}, {fault::strange, -3.0}})
-    for (int const which : {-1, 0, 1}) {
-      INFO("fault " << static_cast<int>(how) << ", beta " << beta << ", device " << which);
-      paper_devices devices;
-      devices.broken = how;
-      devices.broken_logical = which;
-      exact_product<double> x(190, 170, 33, beta);
-      auto const r = x.run(workers, devices, half_by_cpu(2));
-      CHECK(x.c == x.expected);
-      REQUIRE(r.parts.size() == 3);
-      CHECK(std::ranges::count_if(r.parts, [](auto const& p) { return !p.failure.empty(); }) == (which < 0 ? 2 : 1));
-      for (hybrid::part const& p : r.parts) {
-        if (p.failure.empty()) continue;
-        CHECK_THAT(p.how, Contains("by the CPU"));
-        CHECK_THAT(p.failure, how == fault::at_once   ? Contains("device memory")
-                              : how == fault::strange ? Contains("unknown type")
-                                                      : Contains("device was lost"));
-      }
-      CHECK(r.taken_over_seconds > 0);
-      CHECK_THAT(hybrid::explain(r), Contains("the CPU took over"));
-    }
-}
-
-TEST_CASE("a device lost after it began to store is an error that names the spoilt block; the rest of C is done") {
-  context workers(2);
-  paper_devices devices;
-  devices.broken = fault::touched;
-  exact_product<double> x(100, 180, 20, -3.0);
-  try {
-    (void)x.run(workers, devices, half_by_cpu());
-    FAIL("no error");
-  } catch (error const& e) {
-    CHECK(e.code() == status::internal_error);
-    // The CPU has the first half of the columns, to the next multiple of 64.
-    CHECK_THAT(e.what(), Contains("device 0 (paper) failed on rows 0 to 99, columns 64 to 179") && Contains("spoilt") &&
-                             Contains("device was lost"));
-    CHECK(std::equal(x.c.begin(), x.c.begin() + 64 * 100, x.expected.begin()));
-  }
-}
-
-TEST_CASE("a device that is not to be replaced is an error, with its block as it was") {
-  context workers(2);
-  paper_devices devices;
-  devices.broken = fault::at_once;
-  auto wishes = half_by_cpu();
-  wishes.take_over = false;
-  exact_product<double> x(100, 180, 20, -3.0);
-  CHECK_THROWS_WITH(x.run(workers, devices, wishes), Contains("as it was") && Contains("device memory"));
-  CHECK(std::equal(x.c.begin() + 64 * 100, x.c.end(), x.before.begin() + 64 * 100));
-  CHECK(std::equal(x.c.begin(), x.c.begin() + 64 * 100, x.expected.begin()));
-  devices.no_driver = true;
-  x.c = x.before;
-  CHECK_THROWS_WITH(x.run(workers, devices, wishes), Contains("no driver"));
-  CHECK(x.c == x.before);
-}
-
-TEST_CASE("without a device that can be used the CPU computes all, and the report says why") {
-  context workers(2);
-  paper_devices devices;
-  std::string why;
-  hybrid::options wishes;
-  SECTION("no library") { why = "libheptad_cuda"; }
-  SECTION("no driver") { devices.no_driver = true, why = "no driver"; }
-  SECTION("none") { devices.there.clear(), why = "no CUDA device"; }
-  SECTION("an old one") { devices.there[0].unusable = "compute capability 6.1", why = "device 0 (paper): compute"; }
-  SECTION("another number") { wishes.devices.emplace({5}), why = "device 5: there is none"; }
-  SECTION("too little memory") { devices.cannot_predict = true, why = "too few"; }
-  SECTION("too little memory, and no share for the CPU") {
-    devices.cannot_predict = true, wishes.cpu_share = 0.0, why = "too few";
-  }
-  exact_product<double> x(120, 130, 20, -3.0);
-  present_devices = &devices;
-  auto const r =
-      hybrid::multiply(workers, why == "libheptad_cuda" ? find_nothing : find_paper_devices, x.call(), wishes);
-  CHECK(x.c == x.expected);
-  REQUIRE(r.parts.size() == 1);
-  CHECK(r.parts[0].device == -1);
-  REQUIRE(r.absent.size() == 1);
-  CHECK_THAT(r.absent[0], Contains(why));
-  CHECK_THAT(hybrid::explain(r), Contains("took no part: ") && Contains(why));
-  CHECK(devices.calls == 0);
-}
-
 TEST_CASE("devices that were not asked for take no part") {
   context workers(2);
   paper_devices devices;
@@ -394,32 +165,6 @@ TEST_CASE("where nothing is multiplied no device is asked") {
   for (std::size_t i = 0; i < x.c.size(); ++i) CHECK(x.c[i] == -3 * x.before[i]);
   call.C.cols = call.B.cols = 0;
   CHECK(hybrid::multiply(workers, find_paper_devices, call, {}).parts.empty());
-}
-
-TEST_CASE("bad options and memory of a device are refused by name, with C as it was") {
-  context workers(1);
-  paper_devices devices;
-  exact_product<double> x(12, 13, 5, 1.0);
-  auto const rejects = [&](hybrid::options const& wishes, char const* name) {
-    CHECK_THROWS_WITH(x.run(workers, devices, wishes), Contains(name));
-    CHECK(x.c == x.before);
-  };
-  hybrid::options wishes;
-  wishes.logical_devices = 0;
-  rejects(wishes, "logical_devices = 0");
-  wishes = {};
-  wishes.copy_threads = 0;
-  rejects(wishes, "copy_threads = 0");
-  for (double const share : {-0.5, 1.5, std::nan("")}) {
-    wishes = {};
-    wishes.cpu_share = share;
-    rejects(wishes, "cpu_share");
-  }
-  wishes = {};
-  wishes.product.max_error = 0;
-  rejects(wishes, "max_error");
-  devices.device_memory = true;
-  rejects({}, "A.data");
 }
 
 TEST_CASE("shared products may run at the same time in one context") {

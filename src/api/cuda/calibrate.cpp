@@ -171,8 +171,8 @@ private:
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// Bytes of the largest product that is measured: a third of the memory that is free, at most 6.5 GB (16384 in FP64).
-std::size_t room() { return std::min(free_memory() / 3, std::size_t{6'500'000'000}); }
+/// Bytes of the largest measurement: a third of the memory that is free, at most 8.7 GB (343 products of 1024 in FP64).
+std::size_t room() { return std::min(free_memory() / 3, std::size_t{8'700'000'000}) / 4096 * 4096; }
 
 device_limits limits_of_device() {
   int device = 0;
@@ -207,9 +207,10 @@ product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function
   for (int const n : sizes) {
     if (!fits(n, n, n, 1)) break;
     double const single = on.product_rate<T>(how, n, n, n);
-    int const count = n <= 768 ? 343 : n <= 1536 ? 49 : n <= 4096 ? 7 : 1;
-    rates.cubes.push_back(
-        {n, single, count > 1 && fits(n, n, n, count) ? on.product_rate<T>(how, n, n, n, count) : single});
+    // As many as one to three levels make, where they fit: a batch of few is slower, by its last wave of tiles.
+    int count = n <= 1024 ? 343 : n <= 1536 ? 49 : n <= 4096 ? 7 : 1;
+    while (count > 1 && !fits(n, n, n, count)) count /= 7;
+    rates.cubes.push_back({n, single, count > 1 ? on.product_rate<T>(how, n, n, n, count) : single});
     next();
   }
   std::vector<int> const depths =
@@ -244,14 +245,51 @@ double pass_seconds(rig const& on, std::int64_t rows, std::int64_t cols, double*
   return on.seconds([&] { cuda::check(ready.launch<double>(on.stream(), {in, out, rows, cols}), "combine"); });
 }
 
-/// Blocks of larger matrices travel in lines. Of 4 KiB, 64 KiB apart in more host memory than caches hold, others each
-/// time.
-double seconds_of_line(rig const& on, double load_gbytes) {
-  constexpr std::size_t line = 4096, pitch = 16 * line;
-  std::size_t const bytes = std::min(16 * on.memory().bytes(), std::size_t{1} << 30), lines = bytes / pitch;
+/// Products on a stream of their own, for as long as this lives and the device takes them.
+class products_beside {
+public:
+  products_beside(rig const& on, int device, std::size_t offset, int count) : handle_(device, nullptr) {
+    cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
+    check(cublasSetStream(handle_.get(), stream_));
+    handle_modes const modes(handle_.get());
+    constexpr std::int64_t n = 2048;
+    float* const A = on.memory().at<float>(offset);
+    for (int i = 0; i < count; ++i)
+      check(product<float>(handle_.get(), arithmetic::exact,
+                           {n,
+                            n,
+                            n,
+                            {A, n, orientation::column_major, 0},
+                            {A + n * n, n, orientation::column_major, 0},
+                            A + 2 * n * n,
+                            n,
+                            0,
+                            1,
+                            0,
+                            1}));
+  }
+  ~products_beside() {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  products_beside(products_beside const&) = delete;
+  products_beside& operator=(products_beside const&) = delete;
+
+private:
+  leased_handle handle_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Blocks of larger matrices travel in lines, beside products, which make them twice as slow. Of 4 KiB, 64 KiB apart in
+/// more host memory than caches hold, others each time.
+double seconds_of_line(rig const& on, int device, double load_gbytes) {
+  constexpr std::size_t line = 4096, pitch = 16 * line, product_bytes = std::size_t{3} * 2048 * 2048 * sizeof(float);
+  std::size_t const bytes = std::min(16 * (on.memory().bytes() - product_bytes), std::size_t{1} << 30),
+                    lines = bytes / pitch;
   void* pinned = nullptr;
   cuda::check(cudaHostAlloc(&pinned, bytes, cudaHostAllocDefault), "pinned memory");
   std::unique_ptr<void, decltype(&cudaFreeHost)> const held(pinned, &cudaFreeHost);
+  products_beside const running(on, device, on.memory().bytes() - product_bytes, 200);
   double const took = on.seconds([&, at = std::size_t{0}]() mutable {
     char const* const from = static_cast<char const*>(pinned) + at;
     cudaMemcpy2DAsync(on.memory().at<void>(0), line, from, pitch, line, lines, cudaMemcpyHostToDevice, on.stream());
@@ -260,7 +298,7 @@ double seconds_of_line(rig const& on, double load_gbytes) {
   return std::max(1e-9, took / double(lines) - 0.75 * line / (load_gbytes * 1e9));
 }
 
-void measure_link(rig const& on, device_profile& p) {
+void measure_link(rig const& on, int device_number, device_profile& p) {
   std::size_t const bytes = std::min(on.memory().bytes(), std::size_t{256} << 20);
   void* pinned = nullptr;
   cuda::check(cudaHostAlloc(&pinned, bytes, cudaHostAllocDefault), "pinned memory");
@@ -271,7 +309,7 @@ void measure_link(rig const& on, device_profile& p) {
       rate(on.seconds([&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, on.stream()); }));
   p.store_gbytes =
       rate(on.seconds([&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, on.stream()); }));
-  p.line_seconds = seconds_of_line(on, p.load_gbytes);
+  p.line_seconds = seconds_of_line(on, device_number, p.load_gbytes);
   std::vector<char> pageable(bytes, 1);
   std::array<double, 3> rounds{};
   for (double& r : rounds) {
@@ -311,9 +349,9 @@ device_profile measure(int device, progress_function const& progress) {
       static_cast<std::int64_t>(std::sqrt(double(on.memory().bytes()) / 12 / sizeof(double))) / 64 * 64, 64, 4096);
   double const large = pass_seconds(on, side, side, &bytes);
   p.pass_gbytes = bytes / std::max(large - p.pass_seconds, large / 2) / 1e9;
-  p.call_seconds = 2.0 * 32 * 32 * 32 / on.product_rate<double>(arithmetic::exact, 32, 32, 32) / 1e12;
+  p.call_seconds = 2.0 * 16 * 16 * 16 / on.product_rate<float>(arithmetic::exact, 16, 16, 16) / 1e12;
   begin("link to the host");
-  measure_link(on, p);
+  measure_link(on, device, p);
   begin("products, FP64");
   p.f64 = rates_of<double>(on, arithmetic::exact, false, next);
   begin("products, FP32");
