@@ -55,7 +55,7 @@ def planned_table(records):
     for run in sorted(runs, key=lambda run: (run[0]["type"], run[0]["n"])):
         explicit = [r for r in run if r["variant"] not in ("cublas", "auto")]
         plans = [r for r in run if r["variant"] == "auto"]
-        if len(explicit) < 3 or not plans:
+        if run[0]["type"] == "tf32" or len(explicit) < 3 or not plans:
             continue
         own, best = plans[0], min(run, key=lambda r: r["median_ms"])
         if best["stages"] == own["stages"]:

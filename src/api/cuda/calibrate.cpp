@@ -171,8 +171,8 @@ private:
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// Bytes of the largest measurement: a third of the memory that is free, at most 8.7 GB (343 products of 1024 in FP64).
-std::size_t room() { return std::min(free_memory() / 3, std::size_t{8'700'000'000}) / 4096 * 4096; }
+/// Bytes of the largest measurement: a third of the memory that is free, at most 6.5 GB (16384 in FP64).
+std::size_t room() { return std::min(free_memory() / 3, std::size_t{6'500'000'000}) / 4096 * 4096; }
 
 device_limits limits_of_device() {
   int device = 0;
