@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Updates that exclude each other, on StarPU's workers, by tasks that stay long enough to meet.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "schedulers/starpu/backend.hpp"
+#include "tests/schedulers/hand_made.hpp"
+#include "tests/starpu/runtime.hpp"
+
+using namespace heptad;
+using namespace heptad::test;
+
+TEST_CASE("tasks with a common lock never overlap on StarPU, and all of them run") {
+  own_starpu const runtime;
+  hand_made x(120);
+  numbers random(3);
+  for (int t = 0; t < 120; ++t) {
+    int const first = random.below(2);
+    x.holds(t, random.below(4) == 0 ? std::vector<int>{first, first + 1} : std::vector<int>{first});
+  }
+  std::vector<std::atomic<int>> inside(static_cast<std::size_t>(x.dependencies.locks));
+  std::atomic<int> overlaps = 0, ran = 0;
+  calling_executor const work(x.graph, [&](int t, std::byte*) {
+    auto const& locks = x.dependencies.exclusions[static_cast<std::size_t>(t)];
+    for (int const lock : locks) overlaps += inside[static_cast<std::size_t>(lock)].fetch_add(1);
+    std::this_thread::sleep_for(std::chrono::microseconds(300));  // others would come in meanwhile
+    for (int const lock : locks) --inside[static_cast<std::size_t>(lock)];
+    ++ran;
+  });
+  bound_product product;
+  product.work = &x.graph, product.order = &x.dependencies, product.body = &work;
+  product.scratch = [](int) { return nullptr; };
+  run_result const result = heptad_starpu_backend()->run(product);
+  CHECK(overlaps == 0);
+  CHECK(ran == 120);
+  CHECK(result.records.size() == 120);
+}
