@@ -172,7 +172,8 @@ plan choose_device_plan(element_type type, problem const& shape, std::size_t fre
   classical.workspace_cap = wishes.max_workspace.value_or(free_memory / 2);
   complete_device_plan(classical, device);
   plan best = classical;
-  best.reason = "no level is predicted to gain 2 % over cuBLAS";
+  best.reason =
+      fmt::format("no level is predicted to gain {:.0f} % over cuBLAS", 100 * (least_gain(classical.arithmetic) - 1));
 
   std::string const name = wishes.algorithm == "auto" ? "winograd" : wishes.algorithm;
   if (name == "classical" || wishes.max_levels == 0 || wishes.force_levels == 0) {
@@ -197,7 +198,7 @@ plan choose_device_plan(element_type type, problem const& shape, std::size_t fre
     if (p.core_m == 0 || p.core_n == 0 || p.core_k == 0) continue;
     std::string verdict = refusal(p, classical, wishes);
     bool const gains = forced ? best.stages.empty() || p.seconds < best.seconds
-                              : p.seconds < best.seconds && p.seconds * least_gain <= classical.seconds;
+                              : p.seconds < best.seconds && p.seconds * least_gain(p.arithmetic) <= classical.seconds;
     if (verdict.empty() && gains) {
       best = p;
       best.reason = fmt::format("{}, predicted {:.3f} times as fast as cuBLAS", describe(p.stages),

@@ -171,6 +171,21 @@ TEST_CASE("slow fused kernels, doubles and narrow arithmetic are left to cuBLAS 
   CHECK(choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), wishes).stages.empty());
 }
 
+TEST_CASE("narrow arithmetic must promise more than exact arithmetic must") {
+  cuda::options exact, narrow;
+  exact.max_levels = narrow.max_levels = 1;
+  narrow.arithmetic = cuda::arithmetic::tf32;
+  auto const levels = [](double leaf_tflops, cuda::options const& wishes) {
+    auto device = arithmetic_only();
+    device.f32.cubes = {{1, leaf_tflops, leaf_tflops}, {2048, leaf_tflops, leaf_tflops}, {4096, 10, 10}};
+    device.tf32 = device.f32;
+    return levels_of(choose_device_plan(element_type::f32, square(4096), plenty, device, wishes));
+  };
+  CHECK(levels(9.1, exact) == 1);  // 0.91 · 8/7 = 1.04
+  CHECK(levels(9.1, narrow) == 0);
+  CHECK(levels(9.5, narrow) == 1);  // 1.086
+}
+
 TEST_CASE("max_error limits the levels, by the expected growth or by the proved bound") {
   cuda::options wishes;
   wishes.max_error = 3;
