@@ -11,11 +11,11 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <heptad/heptad.hpp>
 #include <heptad/starpu.hpp>
 #include <nlohmann/json.hpp>
@@ -195,12 +195,12 @@ json empty_tasks(int repetitions) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> sizes{4096, 8192};
   int workers = 2;
-  for (int i = 1; i < argc; ++i)
-    if (std::string_view(argv[i]) == "--workers" && i + 1 < argc) workers = std::atoi(argv[++i]);
-    else sizes.push_back(std::atoll(argv[i]));
-  if (sizes.empty()) sizes = {4096, 8192};
+  CLI::App app("StarPU beside oneTBB, as JSON");
+  app.add_option("--workers", workers, "of both")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("sizes", sizes, "of square products")->check(CLI::PositiveNumber)->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
   setenv("STARPU_SILENT", "1", 0);
   json out{{"workers", workers}};
   for (std::int64_t const n : sizes) out["blocking"].push_back(blocking(workers, n, n > 6000 ? 5 : 11));

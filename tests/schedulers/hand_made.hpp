@@ -3,6 +3,7 @@
 // without any matrix.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <utility>
@@ -60,6 +61,26 @@ private:
   graph const& graph_;
   function function_;
   std::size_t scratch_;
+};
+
+/// Counts the tasks that find another one inside a lock of theirs: enter() and leave() around what each does.
+class overlap_count {
+public:
+  explicit overlap_count(dependencies const& of) : of_(of), inside_(static_cast<std::size_t>(of.locks)) {}
+  void enter(int t) {
+    for (int const lock : locks(t)) overlaps_ += inside_[static_cast<std::size_t>(lock)].fetch_add(1);
+  }
+  void leave(int t) {
+    for (int const lock : locks(t)) --inside_[static_cast<std::size_t>(lock)];
+  }
+  [[nodiscard]] int overlaps() const { return overlaps_; }
+
+private:
+  [[nodiscard]] std::vector<int> const& locks(int t) const { return of_.exclusions[static_cast<std::size_t>(t)]; }
+
+  dependencies const& of_;
+  std::vector<std::atomic<int>> inside_;
+  std::atomic<int> overlaps_ = 0;
 };
 
 inline std::byte* no_scratch(int, std::size_t) { return nullptr; }

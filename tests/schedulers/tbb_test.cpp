@@ -112,18 +112,16 @@ TEST_CASE("tasks with a common lock never overlap") {
     int const first = random.below(4);
     x.holds(t, random.below(2) == 0 ? std::vector<int>{first} : std::vector<int>{first, first + 1 + random.below(3)});
   }
-  std::vector<std::atomic<int>> inside(static_cast<std::size_t>(x.dependencies.locks));
-  std::atomic<int> overlaps = 0;
+  overlap_count count(x.dependencies);
   std::atomic<int> spin = 0;
   calling_executor const work(x.graph, [&](int t, std::byte*) {
-    auto const& locks = x.dependencies.exclusions[static_cast<std::size_t>(t)];
-    for (int const lock : locks) overlaps += inside[static_cast<std::size_t>(lock)].fetch_add(1);
+    count.enter(t);
     linger(spin);
-    for (int const lock : locks) --inside[static_cast<std::size_t>(lock)];
+    count.leave(t);
   });
   tbb::task_arena arena(8);
   run_result const result = run_tbb(x.graph, x.dependencies, work, arena, 8, no_scratch);
-  CHECK(overlaps == 0);
+  CHECK(count.overlaps() == 0);
   CHECK(result.records.size() == 500);
 }
 

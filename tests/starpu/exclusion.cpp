@@ -19,20 +19,19 @@ TEST_CASE("tasks with a common lock never overlap on StarPU, and all of them run
     int const first = random.below(2);
     x.holds(t, random.below(4) == 0 ? std::vector<int>{first, first + 1} : std::vector<int>{first});
   }
-  std::vector<std::atomic<int>> inside(static_cast<std::size_t>(x.dependencies.locks));
-  std::atomic<int> overlaps = 0, ran = 0;
+  overlap_count count(x.dependencies);
+  std::atomic<int> ran = 0;
   calling_executor const work(x.graph, [&](int t, std::byte*) {
-    auto const& locks = x.dependencies.exclusions[static_cast<std::size_t>(t)];
-    for (int const lock : locks) overlaps += inside[static_cast<std::size_t>(lock)].fetch_add(1);
+    count.enter(t);
     std::this_thread::sleep_for(std::chrono::microseconds(300));  // others would come in meanwhile
-    for (int const lock : locks) --inside[static_cast<std::size_t>(lock)];
+    count.leave(t);
     ++ran;
   });
   bound_product product;
   product.work = &x.graph, product.order = &x.dependencies, product.body = &work;
   product.scratch = [](int) { return nullptr; };
   run_result const result = heptad_starpu_backend()->run(product);
-  CHECK(overlaps == 0);
+  CHECK(count.overlaps() == 0);
   CHECK(ran == 120);
   CHECK(result.records.size() == 120);
 }
