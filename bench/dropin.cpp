@@ -13,6 +13,8 @@
 #include <new>
 #include <vector>
 
+#include "src/api/median.hpp"
+
 namespace {
 
 using dgemm = void (*)(char const*, char const*, int const*, int const*, int const*, double const*, double const*,
@@ -59,11 +61,7 @@ void passed_on(benchmark::State& state) {
     direct.push_back(first ? a : b);
     through.push_back(first ? b : a);
   }
-  auto const median = [](std::vector<double>& x) {
-    std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-    return x[x.size() / 2];
-  };
-  double const plain = median(direct), ours = median(through);
+  double const plain = heptad::median(direct), ours = heptad::median(through);
   state.counters["plain_ns"] = 1e9 * plain;
   state.counters["heptad_ns"] = 1e9 * ours;
   state.counters["more_ns"] = 1e9 * (ours - plain);

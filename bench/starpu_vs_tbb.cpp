@@ -22,19 +22,16 @@
 
 #include "schedulers/starpu/backend.hpp"
 #include "src/algorithm/algorithm.hpp"
+#include "src/api/median.hpp"
 #include "tasks/gemm_graph.hpp"
 
 namespace {
 
+using heptad::median;
 using nlohmann::json;
 using steady = std::chrono::steady_clock;
 
 double since(steady::time_point t) { return std::chrono::duration<double>(steady::now() - t).count(); }
-
-double median(std::vector<double> x) {
-  std::ranges::sort(x);
-  return x[x.size() / 2];
-}
 
 double cpu_seconds() {
   rusage r{};

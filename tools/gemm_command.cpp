@@ -14,6 +14,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/api/median.hpp"
 #include "tools/commands.hpp"
 #include "tools/npy.hpp"
 #include "tools/settings.hpp"
@@ -86,15 +87,12 @@ check_result compare(gemm_arguments const& given, report const& r, matrix_view<T
 
 void print(gemm_arguments const& given, report const& r, std::vector<double> const& seconds,
            std::optional<check_result> const& check) {
-  double const median = [sorted = seconds]() mutable {
-    std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
-    return sorted[sorted.size() / 2];
-  }();
+  double const usual = median(seconds);
   if (given.common.json) {
     nlohmann::json out = to_json(r);
     out["output"] = given.c;
     out["runs"] = seconds;
-    out["median_seconds"] = median;
+    out["median_seconds"] = usual;
     if (check) {
       out["check"] = {{"max_error", check->max_error}, {"bound", check->bound}, {"passed", check->passed()}};
     }
@@ -102,7 +100,7 @@ void print(gemm_arguments const& given, report const& r, std::vector<double> con
     return;
   }
   fmt::print("{}", to_text(r));
-  if (seconds.size() > 1) fmt::print("{:<12}{:.6f} s over {} runs\n", "median", median, seconds.size());
+  if (seconds.size() > 1) fmt::print("{:<12}{:.6f} s over {} runs\n", "median", usual, seconds.size());
   if (check) {
     fmt::print("{:<12}max |C - classical| = {:.3e}, bound {:.3e}: {}\n", "check", check->max_error, check->bound,
                check->passed() ? "passed" : "FAILED");

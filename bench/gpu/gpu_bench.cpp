@@ -21,9 +21,9 @@
 #include "bench/gpu/cases.hpp"
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/matrices.hpp"
-#include "bench/gpu/median.hpp"
 #include "codelets/cuda/product.hpp"
 #include "src/api/cuda/device.hpp"
+#include "src/api/median.hpp"
 #include "src/plan/device_planner.hpp"
 
 namespace heptad::bench {

@@ -20,7 +20,7 @@
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/host_array.hpp"
 #include "bench/gpu/matrices.hpp"
-#include "bench/gpu/median.hpp"
+#include "src/api/median.hpp"
 
 namespace heptad::bench {
 namespace {

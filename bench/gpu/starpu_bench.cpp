@@ -18,7 +18,7 @@
 #include "bench/gpu/check.hpp"
 #include "bench/gpu/host_array.hpp"
 #include "bench/gpu/matrices.hpp"
-#include "bench/gpu/median.hpp"
+#include "src/api/median.hpp"
 
 #undef main  // starpu.h renames it
 

@@ -13,6 +13,7 @@
 #include <heptad/heptad.hpp>
 
 #include "src/api/context.hpp"
+#include "src/api/median.hpp"
 #include "src/matrix/limits.hpp"
 #include "src/plan/known_algorithms.hpp"
 #include "src/plan/planner.hpp"
@@ -108,9 +109,9 @@ private:
         double const took = seconds_of(all[i].how);
         if (round >= 0) seconds[i].push_back(took);  // the first call makes graphs and takes memory
       }
-    double const classical = bench::median(seconds.front());
+    double const classical = median(seconds.front());
     for (std::size_t i = 0; i < all.size(); ++i) {
-      double const took = bench::median(seconds[i]);
+      double const took = median(seconds[i]);
       fmt::print("{},{},{},{},{},{},{:.5f},{:.5f},{:.2f},{:.1f}\n", figure_, what.m, what.n, what.k, all[i].levels,
                  all[i].kind, all[i].how.seconds, took, what.flops() / took / 1e9, 100 * (classical / took - 1));
     }

@@ -24,6 +24,7 @@
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/context.hpp"
+#include "src/api/median.hpp"
 #include "src/api/memory.hpp"
 #include "src/api/present.hpp"
 #include "tasks/gemm_graph.hpp"
@@ -41,12 +42,6 @@ double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double median(std::vector<double> samples) {
-  auto const middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
 }
 
 calibration_clocks system_clocks() { return {thread_seconds, wall_seconds}; }

@@ -3,7 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "src/api/median.hpp"
+
 using namespace heptad::bench;
+using heptad::median;
 
 namespace {
 
@@ -18,9 +21,9 @@ measured result(std::string library, std::vector<double> seconds, bool right = t
 }  // namespace
 
 TEST_CASE("the median of an even count lies between the middle two") {
-  CHECK(median({3, 1, 2}) == 2);
-  CHECK(median({4, 1, 2, 3}) == 2.5);
-  CHECK_THROWS(median({}));
+  CHECK(median(std::vector{3.0, 1.0, 2.0}) == 2);
+  CHECK(median(std::vector{4.0, 1.0, 2.0, 3.0}) == 2.5);
+  CHECK_THROWS(median(std::vector<double>{}));
 }
 
 TEST_CASE("the ratio is the fastest peer's median over Heptad's") {

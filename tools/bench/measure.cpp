@@ -3,20 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <stdexcept>
 #include <thread>
 
-namespace heptad::bench {
+#include "src/api/median.hpp"
 
-double median(std::vector<double> values) {
-  if (values.empty()) throw std::invalid_argument("median of nothing");
-  std::sort(values.begin(), values.end());
-  std::size_t const middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
+namespace heptad::bench {
 
 double measured::median_seconds() const { return median(seconds); }
 

@@ -32,8 +32,6 @@ struct measured {
   [[nodiscard]] double median_seconds() const;
 };
 
-double median(std::vector<double> values);
-
 using progress = std::function<void(std::string const&)>;
 
 /// One result per worker, in their order. A worker that fails or dies says so in its result and leaves the turns.

@@ -7,6 +7,7 @@
 #include <heptad/heptad.hpp>
 
 #include "src/api/context.hpp"
+#include "src/api/median.hpp"
 #include "src/api/prepare.hpp"
 #include "src/plan/plan_json.hpp"
 #include "src/plan/planner.hpp"

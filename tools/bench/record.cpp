@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "git_revision.hpp"
+#include "src/api/median.hpp"
 
 namespace heptad::bench {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "src/api/median.hpp"
+
 namespace heptad::bench {
 namespace {
 

@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <utility>
+
+#include "src/api/median.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -24,11 +25,6 @@ struct observed_call {
   std::size_t tasks = 0;
   std::map<std::string, sums> codelets;
 };
-
-double median(std::vector<double> x) {
-  std::ranges::sort(x);
-  return x.empty() ? 0 : (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
-}
 
 std::string name_of(traced_call const& c) {
   return fmt::format("{} {} {} {}, {} worker{}", c.type, c.m, c.n, c.k, c.workers, c.workers == 1 ? "" : "s");
@@ -96,7 +92,7 @@ double measured_tasks::makespan(graph const& g) const {
   std::vector<double> seconds;
   for (run const& r : like_asked_)
     if (r.tasks == g.tasks.size() && std::abs(r.flops - flops) <= 1e-6 * flops) seconds.push_back(r.seconds);
-  return median(seconds);
+  return seconds.empty() ? 0 : median(seconds);
 }
 
 json measured_tasks::assumptions() const {
