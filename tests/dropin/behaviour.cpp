@@ -90,6 +90,32 @@ TEST_CASE("a child of a fork multiplies, by the BLAS and by the C interface, and
   CHECK(both());
 }
 
+TEST_CASE("the child of a fork works alone, whatever workers its parent had") {
+  int const n = 300;
+  integer_product const x(n, n, n);
+  auto const expected = x.expected();
+  heptad::context of_parent(2);
+  heptad::options forced;
+  forced.force_levels = 1;
+  auto const multiplies_with = [&](heptad::context& workers, int count) {
+    std::vector<double> C(expected.size(), NAN);
+    heptad::report const done =
+        heptad::gemm(workers, 1.0, heptad::column_major(x.A.data(), n, n, n), heptad::column_major(x.B.data(), n, n, n),
+                     0.0, heptad::column_major(C.data(), n, n, n), forced);
+    return C == expected && done.plan.workers == count && done.busy_seconds.size() == static_cast<std::size_t>(count);
+  };
+  REQUIRE(multiplies_with(of_parent, 2));
+  REQUIRE(x.by_blas() == expected);
+  auto const alone = [&] {
+    heptad::context fresh(2);
+    return multiplies_with(of_parent, 1) && multiplies_with(fresh, 1) &&
+           multiplies_with(heptad::default_context(), 1) && heptad::blas::this_process().workers() == 1;
+  };
+  CHECK(in_child(alone));
+  CHECK(in_child([&] { return in_child(alone); }));
+  CHECK(multiplies_with(of_parent, 2));
+}
+
 TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsanitized]") {
   integer_product const x(64, 64, 64);
   auto const expected = x.expected();
