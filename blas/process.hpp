@@ -66,11 +66,12 @@ public:
   bool pays(problem const& shape, place where);
   /// The same of work that is several products.
   [[nodiscard]] bool pays(promise const& all, place where) const noexcept;
-  /// What Heptad's plan promises of a product, with levels or without; nothing when it cannot be planned.
+  /// What Heptad promises of a product, with levels where they pay; nothing when it cannot be planned.
   template <typename T>
   std::optional<promise> promise_of(problem const& shape);
 
-  /// C := alpha A B + beta C by Heptad; false when it cannot (overlapping operands, no memory), with C untouched.
+  /// C := alpha A B + beta C by Heptad, with levels where they pay; false when it cannot (overlapping operands, no
+  /// memory), with C untouched.
   template <typename T>
   bool multiply(T alpha, matrix_view<T const> const& A, matrix_view<T const> const& B, T beta, matrix_view<T> const& C);
   /// The same by the backend.
