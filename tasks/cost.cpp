@@ -15,13 +15,14 @@ cost cost_of(combine_step const& step, graph const& g, prices const& price) {
   double read = 0;
   for (block const& source : step.sources) read += bytes(source);
   double footprint = read, traffic = read;
+  auto blocks = static_cast<int>(step.sources.size());
   for (target const& t : step.targets) {
     bool const in_place = std::ranges::find(step.sources, t.where) != step.sources.end();
-    if (!in_place) footprint += bytes(t.where);
+    if (!in_place) footprint += bytes(t.where), ++blocks;
     traffic += t.how == update::overwrite ? bytes(t.where) : 2 * bytes(t.where);
   }
   double const flops = elements(step.targets.front().where) * additions(g.programs[step.program]);
-  return {flops, traffic, price.pass(traffic, footprint)};
+  return {flops, traffic, price.pass(traffic, footprint, blocks)};
 }
 
 cost cost_of(product_step const& step, graph const& g, prices const& price) {

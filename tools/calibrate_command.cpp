@@ -39,6 +39,8 @@ void print(machine_profile const& x) {
                               x.f32.large_product_gflops()));
   for (pass_rate const& p : x.passes)
     line("passes", fmt::format("{:9.3f} MB: {:.1f} GB/s one core, {:.1f} all", p.bytes / 1e6, p.gbytes, p.gbytes_all));
+  for (pass_width const& w : x.widths)
+    line("levels", fmt::format("over {:2} blocks: {:.2f} times as long as by their bytes", w.blocks, w.slower));
   line("update", fmt::format("{:.1f} GB/s", x.update_gbytes));
   line("overhead", fmt::format("{:.2f} µs a task, {:.2f} µs a call", x.task_seconds * 1e6, x.call_seconds * 1e6));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rate is measured the way the library meets it, in the time of its own thread: products and their further terms
-// through the codelet, on operands that have left the inner caches; passes with Winograd's sums of A; updates with the
-// scaling codelet, which reads and writes C once; tasks through the TBB scheduler.
+// Every rate is measured the way the library meets it, in the time of its own thread: products by the codelet, fused
+// levels by the executor; passes with Winograd's sums of A; updates with the scaling codelet, which reads and writes C
+// once; tasks through the TBB scheduler.
 #include "src/api/calibrate.hpp"
 
 #include <oneapi/tbb/task_arena.h>
@@ -10,22 +10,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <thread>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "codelets/cpu/combine.hpp"
-#include "codelets/cpu/product.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/algorithm/algorithm.hpp"
+#include "src/api/calibrate_products.hpp"
 #include "src/api/context.hpp"
-#include "src/api/median.hpp"
-#include "src/api/memory.hpp"
 #include "src/api/present.hpp"
 #include "tasks/gemm_graph.hpp"
 #include "tasks/node.hpp"
@@ -45,96 +40,6 @@ double thread_seconds() {
 }
 
 calibration_clocks system_clocks() { return {thread_seconds, wall_seconds}; }
-
-// Median seconds of one run, of this thread; in groups of at least a millisecond, for about `budget` seconds of
-// wall clock and three groups.
-template <typename Run>
-double median_seconds(calibration_clocks const& clocks, Run const& run, double budget) {
-  run();
-  double const first = clocks.thread();
-  run();
-  int const group = std::max(1, static_cast<int>(1e-3 / std::max(clocks.thread() - first, 1e-7)));
-  std::vector<double> samples;
-  double const end = clocks.wall() + budget;
-  while (samples.size() < 3 || clocks.wall() < end) {
-    double const start = clocks.thread();
-    for (int i = 0; i < group; ++i) run();
-    samples.push_back((clocks.thread() - start) / group);
-  }
-  return std::max(median(samples), 1e-9);
-}
-
-// A leased block filled with values of ordinary size, so that no sum is denormal and every page is mapped.
-template <typename T>
-class filled_memory {
-public:
-  explicit filled_memory(double elements) : lease_(pool_.take(static_cast<std::size_t>(elements) * sizeof(T))) {
-    if (!lease_)
-      throw error(status::out_of_memory,
-                  fmt::format("calibrate: no memory for {:.0f} MB", elements * double(sizeof(T)) / 1e6));
-    auto const count = static_cast<std::size_t>(elements);
-    for (std::size_t i = 0; i < count; ++i)
-      if constexpr (std::is_floating_point_v<T>) data()[i] = static_cast<T>(static_cast<int>(i % 251) - 125) / T(128);
-      else data()[i] = T{};
-  }
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(lease_.data()); }
-
-private:
-  memory_pool pool_;
-  memory_pool::lease lease_;
-};
-
-// Products of the codelet on one worker, taking their operands in turn from a store that no inner cache holds.
-template <typename T>
-class product_bench {
-public:
-  product_bench(cpu::kernel_set<T> const& kernels, calibration_clocks const& clocks, std::vector<int> const& sides)
-      : kernels_(kernels),
-        clocks_(clocks),
-        elements_(std::max<std::int64_t>(store_bytes / sizeof(T), 3 * (sides.back() + 64) * (sides.back() + 64))),
-        operands_(static_cast<double>(elements_)),
-        scratch_(static_cast<double>(most_scratch(kernels, sides))) {}
-
-  // Seconds of C_p += (Σ A_i)(Σ B_j) with so many blocks of each.
-  double seconds(std::int64_t m, std::int64_t n, std::int64_t k, int a_terms, int b_terms, int c_terms,
-                 cpu::variant how, double budget) const {
-    std::int64_t const lda = padded_leading_dimension(m, sizeof(T)), ldb = padded_leading_dimension(k, sizeof(T));
-    std::int64_t const a = lda * k, b = ldb * n, c = lda * n;
-    std::int64_t const set = a * a_terms + b * b_terms + c * c_terms;
-    std::int64_t const sets = std::clamp<std::int64_t>(elements_ / set, 1, 64);
-    std::int64_t next = 0;
-    std::vector<cpu::term<T>> as(a_terms), bs(b_terms);
-    std::vector<cpu::destination<T>> cs(c_terms);
-    return median_seconds(
-        clocks_,
-        [&] {
-          T* at = operands_.data() + set * (next++ % sets);
-          for (auto& term : as) term = {std::exchange(at, at + a), T(1)};
-          for (auto& term : bs) term = {std::exchange(at, at + b), T(1)};
-          for (auto& target : cs) target = {std::exchange(at, at + c), T(1), T(1)};
-          cpu::product_call<T> const call{m, n, k, as, 1, lda, bs, 1, ldb, cs, 1, lda};
-          cpu::product(kernels_, call, how, scratch_.data());
-        },
-        budget);
-  }
-
-private:
-  static constexpr std::int64_t store_bytes = 32'000'000;
-
-  static std::size_t most_scratch(cpu::kernel_set<T> const& kernels, std::vector<int> const& sides) {
-    std::size_t most = 0;
-    for (int const m : sides)
-      for (int const n : sides)
-        for (int const k : sides) most = std::max(most, cpu::product_scratch(kernels, m, n, k, cpu::variant::ab));
-    return most;
-  }
-
-  cpu::kernel_set<T> const& kernels_;
-  calibration_clocks const& clocks_;
-  std::int64_t const elements_;
-  filled_memory<T> const operands_;
-  filled_memory<std::byte> const scratch_;
-};
 
 // GB/s, read and written, of Winograd's four sums of A: eight blocks that together take `bytes` per worker. In a
 // product much else is read and written between two passes over the same blocks, so they are taken in turn from several
@@ -225,70 +130,6 @@ double overhead_seconds(calibration_clocks const& clocks, int tasks, std::int64_
   return std::max(median(samples), 1e-7);
 }
 
-// Says how far it is; steps are given their share of the whole when they begin.
-class progress_steps {
-public:
-  progress_steps(calibration_progress const& report, int steps) : report_(report), steps_(steps) {}
-  void next(std::string const& what) {
-    if (report_) report_(std::min(1.0, double(done_) / steps_), what);
-    ++done_;
-  }
-
-private:
-  calibration_progress const& report_;
-  int steps_, done_ = 0;
-};
-
-// GB/s at which `more` bytes cost what a run with them took longer. Prefetching may hide nearly all of it: far more
-// than any memory's rate says nothing.
-double marginal_gbytes(double more, double seconds_with, double seconds_without) {
-  return std::clamp(1e-9 * more / std::max(seconds_with - seconds_without, 1e-9), 2.0, 500.0);
-}
-
-template <typename T>
-rate_table measure_rates(calibration_settings const& settings, calibration_clocks const& clocks,
-                         std::string const& kernel, progress_steps& progress) {
-  char const* const name = sizeof(T) == 8 ? "f64" : "f32";
-  constexpr int more = 2;
-  std::vector<int> sizes = settings.sides;
-  sizes.insert(sizes.end(), settings.term_sizes.begin(), settings.term_sizes.end());
-  std::ranges::sort(sizes);
-  product_bench<T> const bench(*cpu::find_kernel_set<T>(kernel), clocks, sizes);
-  rate_table r;
-  r.sides = settings.sides;
-  r.product_gflops.clear();
-  for (int const m : r.sides) {
-    progress.next(fmt::format("{} products with {} rows", name, m));
-    for (int const n : r.sides)
-      for (int const k : r.sides)
-        r.product_gflops.push_back(2e-9 * m * n * k / bench.seconds(m, n, k, 1, 1, 1, cpu::variant::abc, 0.015));
-  }
-  r.terms.clear();
-  for (int const size : settings.term_sizes) {
-    progress.next(fmt::format("{} sums and updates in products of {}", name, size));
-    // Differences of a few percent: in turns, and the least of several medians, so that what disturbs one turn counts
-    // for nothing.
-    constexpr int turns = 4;
-    struct kind {
-      int a, b, c;
-      cpu::variant how;
-      double least = HUGE_VAL;
-    };
-    using enum cpu::variant;
-    kind alone{1, 1, 1, abc}, gathered{1, 1, 1, ab}, sum_a{1 + more, 1, 1, abc}, sum_b{1, 1 + more, 1, abc};
-    kind updates_ab{1, 1, 1 + more, ab}, updates_abc{1, 1, 1 + more, abc};
-    for (int turn = 0; turn < turns; ++turn)
-      for (kind* x : {&alone, &gathered, &sum_a, &sum_b, &updates_ab, &updates_abc})
-        x->least = std::min(x->least, bench.seconds(size, size, size, x->a, x->b, x->c, x->how, 0.03));
-    double const block = double(size) * size * sizeof(T) * more;
-    r.terms.push_back({size, marginal_gbytes(block, sum_a.least, alone.least),
-                       marginal_gbytes(block, sum_b.least, alone.least),
-                       marginal_gbytes(2 * block, updates_ab.least, gathered.least),
-                       marginal_gbytes(2 * block, updates_abc.least, alone.least)});
-  }
-  return r;
-}
-
 }  // namespace
 
 machine_profile calibrate(calibration_settings const& settings) {
@@ -299,7 +140,9 @@ machine_profile calibrate(calibration_settings const& settings) {
   p.kernel = settings.kernel == "auto" ? cpu::best_kernel_set<double>().name : settings.kernel;
   int const workers = std::min(p.cores, usable_cores());
   oneapi::tbb::task_arena all(workers);
-  calibration_clocks const clocks = settings.clocks.thread ? settings.clocks : system_clocks();
+  calibration_settings with_clocks = settings;
+  if (!settings.clocks.thread) with_clocks.clocks = system_clocks();
+  calibration_clocks const& clocks = with_clocks.clocks;
 
   double const eighth = double(p.memory_bytes) / 8;
   double const large = settings.largest_pass > 0 ? settings.largest_pass
@@ -309,10 +152,10 @@ machine_profile calibrate(calibration_settings const& settings) {
   for (double bytes = double(p.l2_bytes) / 2; bytes < large / 2; bytes *= 4) pass_sizes.push_back(bytes);
   pass_sizes.push_back(large);
 
-  auto const steps = 2 * (settings.sides.size() + settings.term_sizes.size()) + pass_sizes.size() + 2;
-  progress_steps progress(settings.progress, static_cast<int>(steps));
-  p.f64 = measure_rates<double>(settings, clocks, p.kernel, progress);
-  p.f32 = measure_rates<float>(settings, clocks, p.kernel, progress);
+  int const steps = 2 * product_steps(settings) + static_cast<int>(pass_sizes.size()) + 3;
+  progress_steps progress(settings.progress, steps);
+  p.f64 = measure_rates<double>(with_clocks, p.kernel, progress);
+  p.f32 = measure_rates<float>(with_clocks, p.kernel, progress);
 
   p.passes.clear();
   for (double const bytes : pass_sizes) {
@@ -321,6 +164,7 @@ machine_profile calibrate(calibration_settings const& settings) {
     double const together = workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), large, workers);
     p.passes.push_back({bytes, one, std::max(one, together)});
   }
+  p.widths = measure_widths(with_clocks, p, progress);
   progress.next("updates in memory");
   p.update_gbytes = update_gbytes(clocks, large);
 

@@ -252,7 +252,7 @@ private:
   void scan() {
     for (double const elements : {double(shape_.m) * double(shape_.k), double(shape_.k) * double(shape_.n)}) {
       double const bytes = price_.element_bytes() * elements;
-      result_.seconds += workers_ == 1 ? price_.pass(bytes, bytes) : price_.shared_pass(bytes, bytes, workers_);
+      result_.seconds += workers_ == 1 ? price_.pass(bytes, bytes) : price_.shared_pass(bytes, bytes, 1, workers_);
     }
   }
 

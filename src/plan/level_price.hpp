@@ -27,31 +27,33 @@ inline level_order order_of(extent const& block, operand_layouts layout, bool ov
 struct pass_prices {
   double sums_A = 0, sums_B = 0, update_C = 0;  // bytes moved
   double touched_A = 0, touched_B = 0, touched_C = 0;
+  int blocks_A = 0, blocks_B = 0, blocks_C = 0;  // that are touched
 
   pass_prices(level_passes const& p, extent const& block, double element_bytes) noexcept {
     double const A = element_bytes * block.m * block.k, B = element_bytes * block.k * block.n;
     double const C = element_bytes * block.m * block.n;
-    if (p.sums_A > 0) sums_A = touched_A = (p.read_A + p.sums_A) * A;
-    if (p.sums_B > 0) sums_B = touched_B = (p.read_B + p.sums_B) * B;
+    blocks_A = p.read_A + p.sums_A, blocks_B = p.read_B + p.sums_B, blocks_C = p.touched_C;
+    if (p.sums_A > 0) sums_A = touched_A = blocks_A * A;
+    if (p.sums_B > 0) sums_B = touched_B = blocks_B * B;
     if (p.overwritten_C + p.accumulated_C > 0) {
       update_C = (p.read_C + p.overwritten_C + 2 * p.accumulated_C) * C;
-      touched_C = p.touched_C * C;
+      touched_C = blocks_C * C;
     }
   }
 
   [[nodiscard]] double bytes() const noexcept { return sums_A + sums_B + update_C; }
   [[nodiscard]] double seconds(prices const& price) const {
     double total = 0;
-    if (sums_A > 0) total += price.pass(sums_A, touched_A);
-    if (sums_B > 0) total += price.pass(sums_B, touched_B);
-    if (update_C > 0) total += price.pass(update_C, touched_C);
+    if (sums_A > 0) total += price.pass(sums_A, touched_A, blocks_A);
+    if (sums_B > 0) total += price.pass(sums_B, touched_B, blocks_B);
+    if (update_C > 0) total += price.pass(update_C, touched_C, blocks_C);
     return total;
   }
   [[nodiscard]] double seconds(prices const& price, int workers) const {
     double total = 0;
-    if (sums_A > 0) total += price.shared_pass(sums_A, touched_A, workers);
-    if (sums_B > 0) total += price.shared_pass(sums_B, touched_B, workers);
-    if (update_C > 0) total += price.shared_pass(update_C, touched_C, workers);
+    if (sums_A > 0) total += price.shared_pass(sums_A, touched_A, blocks_A, workers);
+    if (sums_B > 0) total += price.shared_pass(sums_B, touched_B, blocks_B, workers);
+    if (update_C > 0) total += price.shared_pass(update_C, touched_C, blocks_C, workers);
     return total;
   }
 };

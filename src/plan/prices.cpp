@@ -72,17 +72,21 @@ double prices::products(double m, double n, double k, double count, product_term
   return count * one + more / giga;
 }
 
-double prices::pass(double traffic, double footprint) const {
-  auto const& table = machine_.passes;
-  position const at = find(
-      table, [](auto const& p) { return p.bytes; }, footprint);
-  double const below = table[at.below].gbytes;
-  double const rate = at.part > 0 ? below + at.part * (table[at.below + 1].gbytes - below) : below;
-  return traffic / (rate * giga);
+double prices::pass(double traffic, double footprint, int blocks) const {
+  auto const between = [](auto const& table, auto size, auto value, double x) {
+    position const at = find(table, size, x);
+    double const below = value(table[at.below]);
+    return at.part > 0 ? below + at.part * (value(table[at.below + 1]) - below) : below;
+  };
+  double const rate = between(
+      machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.gbytes; }, footprint);
+  double const slower = between(
+      machine_.widths, [](auto const& w) { return w.blocks; }, [](auto const& w) { return w.slower; }, blocks);
+  return slower * traffic / (rate * giga);
 }
 
-double prices::shared_pass(double traffic, double footprint, int workers) const {
-  return std::max(pass(traffic, footprint) / workers, traffic / (machine_.memory_gbytes() * giga));
+double prices::shared_pass(double traffic, double footprint, int blocks, int workers) const {
+  return std::max(pass(traffic, footprint, blocks) / workers, traffic / (machine_.memory_gbytes() * giga));
 }
 
 }  // namespace heptad

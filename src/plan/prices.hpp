@@ -26,11 +26,12 @@ public:
                                 bool product_buffer) const;
   [[nodiscard]] double product(double m, double n, double k) const { return products(m, n, k, 1, {}, false); }
 
-  /// Seconds of a pass that moves `traffic` bytes (read and written) among blocks of `footprint` bytes, on one worker.
-  [[nodiscard]] double pass(double traffic, double footprint) const;
+  /// Seconds of a pass that moves `traffic` bytes (read and written) among so many blocks of `footprint` bytes in all,
+  /// on one worker.
+  [[nodiscard]] double pass(double traffic, double footprint, int blocks = 1) const;
   /// The same, shared by so many workers that do nothing else: they meet at the memory, as much else has been read and
   /// written since the blocks were used last.
-  [[nodiscard]] double shared_pass(double traffic, double footprint, int workers) const;
+  [[nodiscard]] double shared_pass(double traffic, double footprint, int blocks, int workers) const;
 
   [[nodiscard]] double element_bytes() const noexcept { return bytes_; }
 

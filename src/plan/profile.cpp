@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/3";
+constexpr char const* profile_version = HEPTAD_VERSION "/4";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
@@ -52,6 +52,12 @@ void for_each_pass_number(Pass& p, Visit const& visit) {
   visit("bytes", p.bytes);
   visit("gbytes", p.gbytes);
   visit("gbytes_all", p.gbytes_all);
+}
+
+template <typename Width, typename Visit>
+void for_each_width_number(Width& w, Visit const& visit) {
+  visit("blocks", w.blocks);
+  visit("slower", w.slower);
 }
 
 rate_table read_rates(json_fields const& from, std::string const& type) {
@@ -94,7 +100,7 @@ rate_table default_rates(double gflops) {
         double const mean = 3 / (1. / m + 1. / n + 1. / k);
         r.product_gflops.push_back(gflops * mean / (mean + 45));
       }
-  r.terms = {{64, 60, 60, 60, 60}, {1024, 50, 50, 40, 40}};
+  r.terms = {{64, 33, 30, 250, 250}, {256, 15, 26, 150, 150}, {1024, 12, 20, 40, 40}};
   return r;
 }
 
@@ -113,6 +119,7 @@ machine_profile default_profile() {
   machine_profile p;
   p.version = profile_version;
   p.passes = {{256e3, 60, 60}, {4e6, 35, 50}, {256e6, 30, 50}};
+  p.widths = {{6, 1.2}, {20, 1.3}, {50, 1.5}};
   p.f64 = default_rates(65);
   p.f32 = default_rates(130);
 
@@ -161,6 +168,8 @@ std::optional<machine_profile> load_profile(std::string const& path, std::string
   for_each_number(p, read.numbers(""));
   p.passes = read.rows<pass_rate>("", "passes", &pass_rate::bytes,
                                   [](auto& row, auto const& visit) { for_each_pass_number(row, visit); });
+  p.widths = read.rows<pass_width>("", "widths", &pass_width::blocks,
+                                   [](auto& row, auto const& visit) { for_each_width_number(row, visit); });
   p.f32 = read_rates(read, "f32");
   p.f64 = read_rates(read, "f64");
   p.measured = true;
@@ -172,6 +181,7 @@ void save_profile(machine_profile const& profile, std::string const& path) {
   json result = {{"cpu", profile.cpu}, {"version", profile.version}, {"kernel", profile.kernel}};
   for_each_number(profile, writer(result));
   for (pass_rate const& p : profile.passes) for_each_pass_number(p, writer(result["passes"].emplace_back()));
+  for (pass_width const& w : profile.widths) for_each_width_number(w, writer(result["widths"].emplace_back()));
   result["f32"] = to_json(profile.f32);
   result["f64"] = to_json(profile.f64);
 

@@ -34,6 +34,13 @@ struct pass_rate {
   double gbytes, gbytes_all;
 };
 
+/// A level whose passes each go over this many blocks takes so many times as long around its products as its passes
+/// would by their bytes: many streams are slower than few, and products find what passes wrote farther away.
+struct pass_width {
+  int blocks;
+  double slower;
+};
+
 struct machine_profile {
   std::string cpu;      // model name
   std::string version;  // of Heptad and of this table's layout
@@ -43,6 +50,7 @@ struct machine_profile {
   std::size_t l2_bytes = 1 << 20;  // per core
   std::size_t l3_bytes = 32 << 20;
   std::vector<pass_rate> passes{{1e6, 50, 50}};  // ascending; the last one in memory
+  std::vector<pass_width> widths{{8, 1}};        // ascending
   double update_gbytes = 30;                     // C += …, in memory, one core
   double task_seconds = 2e-6;                    // overhead of one task
   double call_seconds = 5e-6;                    // of one call whose workers are awake

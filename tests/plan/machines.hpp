@@ -14,6 +14,7 @@ inline machine_profile zen4() {
   p.cores = 2;
   p.memory_bytes = std::size_t{16} << 30;
   p.passes = {{5e5, 60, 120}, {4e6, 45, 60}, {1e8, 40, 50}};
+  p.widths = {{8, 1}, {24, 1.2}};
   p.update_gbytes = 46;
   for (rate_table* r : {&p.f64, &p.f32}) {
     double const peak = r == &p.f64 ? 57 : 114;

@@ -77,6 +77,9 @@ TEST_CASE("a profile comes back as it was saved") {
   REQUIRE(loaded->passes.size() == saved.passes.size());
   CHECK(loaded->passes[1].bytes == saved.passes[1].bytes);
   CHECK(loaded->passes[1].gbytes_all == saved.passes[1].gbytes_all);
+  REQUIRE(loaded->widths.size() == saved.widths.size());
+  CHECK(loaded->widths[1].blocks == saved.widths[1].blocks);
+  CHECK(loaded->widths[1].slower == saved.widths[1].slower);
   CHECK(loaded->task_seconds == saved.task_seconds);
   CHECK(loaded->f32.sides == saved.f32.sides);
   CHECK(loaded->f32.product_gflops == saved.f32.product_gflops);
@@ -121,6 +124,9 @@ TEST_CASE("a malformed profile is refused with the name of the field") {
   bad = good;
   bad["passes"][1]["bytes"] = 1;
   CHECK_THAT(failure_after(path, bad), Contains("passes[1]") && Contains("above"));
+  bad = good;
+  bad["widths"][1]["slower"] = 0;
+  CHECK_THAT(failure_after(path, bad), Contains("widths[1]") && Contains("slower"));
   bad = good;
   bad["f64"] = "fast";
   CHECK_THAT(failure_after(path, bad), Contains("f64"));
