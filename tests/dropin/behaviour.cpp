@@ -90,7 +90,7 @@ TEST_CASE("a child of a fork multiplies, by the BLAS and by the C interface, and
   CHECK(both());
 }
 
-TEST_CASE("the child of a fork works alone, whatever workers its parent had") {
+TEST_CASE("the child of a fork works alone, whatever workers its parent had", "[unsanitized]") {
   int const n = 300;
   integer_product const x(n, n, n);
   auto const expected = x.expected();
