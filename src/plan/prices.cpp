@@ -58,17 +58,17 @@ double prices::products(double m, double n, double k, double count, product_term
   bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
   double const one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
   if (total.a <= count && total.b <= count && total.c <= count) return count * one;
-  position const at = find(
-      rates_.terms, [](auto const& t) { return t.size; }, std::cbrt(m * n * k));
-  auto const rate = [&](double rate_table::term_rates::*what) {
-    double const below = rates_.terms[at.below].*what;
-    return at.part > 0 ? below + at.part * (rates_.terms[at.below + 1].*what - below) : below;
+  // What a further term costs depends on where its block comes from, and so on the size of that block.
+  auto const seconds_per_byte = [&](double rows, double columns, double rate_table::term_rates::*what) {
+    position const at = find(
+        rates_.terms, [](auto const& t) { return t.size; }, std::sqrt(rows * columns));
+    double const below = 1 / (rates_.terms[at.below].*what);
+    return at.part > 0 ? below + at.part * (1 / (rates_.terms[at.below + 1].*what) - below) : below;
   };
-  double const more =
-      (total.a - count) * A / rate(&rate_table::term_rates::a_gbytes) +
-      (total.b - count) * B / rate(&rate_table::term_rates::b_gbytes) +
-      2 * (total.c - count) * C /
-          rate(product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes);
+  auto const update = product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
+  double const more = (total.a - count) * A * seconds_per_byte(m, k, &rate_table::term_rates::a_gbytes) +
+                      (total.b - count) * B * seconds_per_byte(k, n, &rate_table::term_rates::b_gbytes) +
+                      2 * (total.c - count) * C * seconds_per_byte(m, n, update);
   return count * one + more / giga;
 }
 
