@@ -29,7 +29,7 @@ struct submit_options {
 /// beta = 0: C is only written. alpha = 0: A and B are not read. A and B may be one handle; C must be another one.
 /// Plan, profile and defaults are those of default_context(). Throws error before anything is submitted: StarPU is not
 /// initialised or has no CPU worker (in the context), a handle is null, is no matrix, has another element size or the
-/// wrong shape, C is A or B or has no memory yet (home node −1), out_of_memory. Callable from several threads on
+/// wrong shape, C is A or B or is not at home in main memory, out_of_memory. Callable from several threads on
 /// different handles.
 template <typename T>
 HEPTAD_API plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta, starpu_data_handle_t C,

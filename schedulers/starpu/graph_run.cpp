@@ -267,6 +267,7 @@ graph_run::new_task graph_run::access_to_C() const {
   return t;
 }
 
+/// Cleaning would close the partition too, but in StarPU 1.3 only of what is at home in the first node of main memory.
 void graph_run::unpartition_C() {
   if (children_.empty()) return;
   auto const count = static_cast<unsigned>(children_.size());
@@ -307,9 +308,9 @@ slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>&
   return s;
 }
 
-/// The kinds of workers that may take a task, in STARPU_CPU | …
+/// The kinds of workers that may take a task, in STARPU_CPU | …: on a device sums have other bits.
 int graph_run::workers_for([[maybe_unused]] task_argument const& x, bool in_memory) const {
-  if (in_memory) return STARPU_CPU;
+  if (in_memory || product_.ordered) return STARPU_CPU;
 #ifdef STARPU_SIMGRID
   return -1;  // all that have a function
 #else

@@ -108,9 +108,11 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
   check_equal("columns of op(B)", b.cols, "columns of C", c.cols);
   if (C == A || C == B) reject(std::string("C must be another handle than ") + (C == A ? "A" : "B"));
 
-  // The parts of a partition get their place in the memory of the whole when it is planned, or never (StarPU 1.3).
-  if (starpu_data_get_home_node(C) < 0 && starpu_data_test_if_allocated_on_node(C, STARPU_MAIN_RAM) == 0)
-    reject("C is registered without memory (home node -1), and has none yet; it must have memory to be partitioned");
+  // Parts come together in the memory of the whole; those of what StarPU allocates get memory of their own, and of what
+  // is at home on a device StarPU 1.3 makes none that work.
+  if (int const home = starpu_data_get_home_node(C);
+      home < 0 || starpu_node_get_kind(static_cast<unsigned>(home)) != STARPU_CPU_RAM)
+    reject("C has home node " + std::to_string(home) + ", which must be main memory, for C is partitioned");
 
   request.shape = {c.rows, c.cols, a.cols, how.transpose_a, how.transpose_b, false, beta == T(0)};
   request.wishes = how.wishes;

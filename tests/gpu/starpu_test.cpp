@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StarPU's CUDA workers: small graphs are shared with CPU workers, large products run on the device alone. Entries are
-// small integers, so that every order of the sums gives the same bits.
+// StarPU's CUDA workers: small graphs are shared with CPU workers, large products run on the devices alone, on all that
+// there are. Entries are small integers, so that every order of the sums gives the same bits.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <heptad/starpu.hpp>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -24,16 +27,20 @@ public:
         runtime_(policy) {
     starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
   }
-  /// Tasks that workers of a kind have run since the last question.
-  [[nodiscard]] static int ran(starpu_worker_archtype kind) {
-    int count = 0;
+  /// Tasks that every worker of a kind has run since the last question.
+  [[nodiscard]] static std::vector<int> each_ran(starpu_worker_archtype kind) {
+    std::vector<int> counts;
     for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
       starpu_profiling_worker_info info;
       if (starpu_worker_get_type(static_cast<int>(id)) != kind) continue;
       starpu_profiling_worker_get_info(static_cast<int>(id), &info);
-      count += info.executed_tasks;
+      counts.push_back(info.executed_tasks);
     }
-    return count;
+    return counts;
+  }
+  [[nodiscard]] static int ran(starpu_worker_archtype kind) {
+    auto const counts = each_ran(kind);
+    return std::accumulate(counts.begin(), counts.end(), 0);
   }
 
 private:
@@ -63,14 +70,16 @@ void expect(T alpha, handled_matrix<T> const& A, bool ta, handled_matrix<T> cons
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("CPU workers and a device share the tasks of one product, with the sequential scheduler's result",
+TEMPLATE_TEST_CASE("CPU workers and all devices share the tasks of one product, with the sequential scheduler's result",
                    "", double, float) {
   using T = TestType;
   both_kinds const workers;
   REQUIRE(starpu_cuda_worker_get_count() > 0);
   std::mt19937 random(31);
-  int cpu = 0, device = 0;
-  for (int round = 0; round < 100 && (round < 8 || cpu == 0 || device == 0); ++round) {
+  int cpu = 0;
+  std::vector<int> devices(starpu_cuda_worker_get_count());
+  auto const all_took_part = [&] { return cpu > 0 && std::ranges::count(devices, 0) == 0; };
+  for (int round = 0; round < 100 && (round < 8 || !all_took_part()); ++round) {
     bool const ta = round % 2 == 1, tb = round % 4 >= 2;
     T const beta = T(round % 3);
     handled_matrix<T> A(ta ? 402 : 517, ta ? 517 : 402, random), B(tb ? 430 : 402, tb ? 402 : 430, random),
@@ -83,10 +92,26 @@ TEMPLATE_TEST_CASE("CPU workers and a device share the tasks of one product, wit
     C.release();
     REQUIRE((C.data == wanted.data));
     A.release(), B.release();
-    cpu += both_kinds::ran(STARPU_CPU_WORKER), device += both_kinds::ran(STARPU_CUDA_WORKER);
+    cpu += both_kinds::ran(STARPU_CPU_WORKER);
+    std::ranges::transform(devices, both_kinds::each_ran(STARPU_CUDA_WORKER), devices.begin(), std::plus<>());
   }
-  CHECK(cpu > 0);
-  CHECK(device > 0);
+  CHECK(all_took_part());
+}
+
+TEMPLATE_TEST_CASE("every device takes part in a large product", "", double, float) {
+  using T = TestType;
+  both_kinds const workers(GENERATE("lws", "dmda"));
+  std::mt19937 random(35);
+  handled_matrix<T> A(4300, 4100, random), B(4100, 4200, random), C(4300, 4200, random), wanted(C);
+  expect(T(-1), A, false, B, false, T(2), wanted);
+  (void)both_kinds::each_ran(STARPU_CUDA_WORKER);
+  plan const planned = starpu::submit_gemm(T(-1), A.share(), B.share(), T(2), C.share());
+  C.release();
+  CHECK((C.data == wanted.data));
+  auto const ran = both_kinds::each_ran(STARPU_CUDA_WORKER);
+  INFO(planned.reason);
+  CHECK(std::ranges::count(ran, 0) == 0);
+  CHECK(std::accumulate(ran.begin(), ran.end(), 0) == static_cast<int>(planned.tasks));
 }
 
 TEMPLATE_TEST_CASE("large products run on the device alone, between tasks of the caller's on the CPU", "", double,

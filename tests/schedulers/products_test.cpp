@@ -9,13 +9,13 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <new>
 
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/plan/profile.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tests/aligned_memory.hpp"
 #include "tests/schedulers/hand_made.hpp"
 #include "tests/tasks/plans.hpp"
 
@@ -24,18 +24,6 @@ using namespace heptad;
 using namespace heptad::test;
 
 namespace {
-
-/// 64-byte aligned memory in which every float and double is NaN: nothing may be read before it is written.
-struct aligned_memory {
-  explicit aligned_memory(std::size_t bytes) : data(static_cast<std::byte*>(::operator new(bytes, alignment))) {
-    std::memset(data, 0xff, bytes);
-  }
-  ~aligned_memory() { ::operator delete(data, alignment); }
-  aligned_memory(aligned_memory const&) = delete;
-  aligned_memory& operator=(aligned_memory const&) = delete;
-  static constexpr std::align_val_t alignment{64};
-  std::byte* data;
-};
 
 /// A matrix with a leading dimension three larger than needed.
 template <typename T>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A second memory node: an OpenCL device, for which PoCL serves the processor. Sums are made on CPU workers, products
 // on either, so that operands, sums and results travel both ways.
-#include <cstdlib>
 #include <heptad/starpu.hpp>
-#include <optional>
 
 #include "tests/starpu/runtime.hpp"
 
@@ -12,33 +10,9 @@ using namespace heptad::test;
 
 namespace {
 
-/// One CPU worker and one device.
-class two_nodes {
-public:
-  two_nodes() {
-    setenv("STARPU_NCPU", "1", 1);
-    setenv("STARPU_NOPENCL", "1", 1);
-    setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
-    runtime_.emplace("eager");
-  }
-  ~two_nodes() {
-    runtime_.reset();
-    setenv("STARPU_NCPU", "2", 1);
-    setenv("STARPU_NOPENCL", "0", 1);
-  }
-  [[nodiscard]] static bool has_device() { return starpu_opencl_worker_get_count() > 0; }
-
-private:
-  std::optional<own_starpu> runtime_;
-};
+void set_to_one(double& x) { x = 1; }
 
 }  // namespace
-
-#define SKIP_WITHOUT_DEVICE                                     \
-  if (!two_nodes::has_device()) {                               \
-    WARN("skipped: no OpenCL device; install pocl-opencl-icd"); \
-    return;                                                     \
-  }
 
 TEMPLATE_TEST_CASE("a product on a CPU worker and a device together is exact, and both work", "", double, float) {
   using T = TestType;
@@ -89,4 +63,57 @@ TEST_CASE("chains of submitted products keep one coherent value of every handle 
   D.release();
   CHECK((C.data == wanted.data));
   CHECK((D.data == second.data));
+}
+
+TEST_CASE("a deterministic product has the bits of the sequential scheduler where there is a device, too") {
+  two_nodes const nodes;
+  SKIP_WITHOUT_DEVICE
+  std::mt19937 random(24);
+  handled_matrix<double> A(151, 133, random), B(133, 160, random), C(151, 160, random);
+  for (auto* X : {&A, &B, &C})
+    for (double& x : X->data) x = x / 7 + 0.01 * static_cast<double>(random() % 100);
+  handled_matrix<double> expected(C);
+  starpu::submit_options how;
+  how.wishes.deterministic = true;
+  how.wishes.force_levels = 1;
+  options sequential = how.wishes;
+  sequential.scheduler = scheduler_kind::sequential;
+  heptad::context alone(1);
+  (void)gemm<double>(alone, 0.7, column_major<double const>(A.data.data(), A.rows, A.cols, A.ld),
+                     column_major<double const>(B.data.data(), B.rows, B.cols, B.ld), 1.0,
+                     column_major(expected.data.data(), C.rows, C.cols, C.ld), sequential);
+  A.share(), B.share();
+  for (int round = 0; round < 4; ++round) {
+    handled_matrix<double> result(C);
+    (void)starpu::submit_gemm(0.7, A.handle, B.handle, 1.0, result.share(), how);
+    result.release();
+    CHECK((result.data == expected.data));
+  }
+}
+
+TEST_CASE("a result at home in a device's memory is refused, an operand there is read") {
+  two_nodes const nodes;
+  SKIP_WITHOUT_DEVICE
+  std::mt19937 random(23);
+  handled_matrix<double> A(96, 80, random), C(96, 64, random), ones(80, 64, random, 0), wanted(C);
+  for (double& x : ones.data) x = 1;
+  classical(1.0, A, false, ones, false, -1.0, wanted);
+  int worker = -1;
+  REQUIRE(starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, &worker, 1) != 0);
+  unsigned const node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
+  std::size_t const bytes = ones.data.size() * sizeof(double);
+  std::uintptr_t const memory = starpu_malloc_on_node(node, bytes);
+  REQUIRE(memory != 0);
+  starpu_data_handle_t B = nullptr;
+  starpu_matrix_data_register(&B, static_cast<int>(node), memory, 80, 80, 64, sizeof(double));
+  REQUIRE(starpu_task_insert(&each_element<double, set_to_one, STARPU_W>(), STARPU_W, B, 0) == 0);
+  starpu::submit_options how;
+  how.wishes.force_levels = 2;
+  (void)starpu::submit_gemm(1.0, A.share(), B, -1.0, C.share(), how);
+  how.transpose_a = true;
+  CHECK_THROWS_WITH(starpu::submit_gemm(1.0, A.handle, C.handle, 0.0, B, how), Catch::Contains("must be main memory"));
+  C.release();
+  starpu_data_unregister(B);
+  starpu_free_on_node(node, memory, bytes);
+  CHECK((C.data == wanted.data));
 }

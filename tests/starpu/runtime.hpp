@@ -5,6 +5,8 @@
 #include <starpu.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -23,6 +25,26 @@ public:
   ~own_starpu() { starpu_shutdown(); }
   own_starpu(own_starpu const&) = delete;
   own_starpu& operator=(own_starpu const&) = delete;
+};
+
+/// One CPU worker and one device.
+class two_nodes {
+public:
+  two_nodes() {
+    setenv("STARPU_NCPU", "1", 1);
+    setenv("STARPU_NOPENCL", "1", 1);
+    setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
+    runtime_.emplace("eager");
+  }
+  ~two_nodes() {
+    runtime_.reset();
+    setenv("STARPU_NCPU", "2", 1);
+    setenv("STARPU_NOPENCL", "0", 1);
+  }
+  [[nodiscard]] static bool has_device() { return starpu_opencl_worker_get_count() > 0; }
+
+private:
+  std::optional<own_starpu> runtime_;
 };
 
 /// Column-major, with a leading dimension larger than needed and a mark in what is between.
@@ -99,3 +121,9 @@ inline void submit(starpu_codelet& codelet, starpu_data_handle_t handle) {
 }
 
 }  // namespace heptad::test
+
+#define SKIP_WITHOUT_DEVICE                                     \
+  if (!two_nodes::has_device()) {                               \
+    WARN("skipped: no OpenCL device; install pocl-opencl-icd"); \
+    return;                                                     \
+  }

@@ -205,7 +205,7 @@ TEST_CASE("parts of a matrix are operands like whole ones") {
   CHECK((whole.data == expected.data));
 }
 
-TEST_CASE("operands that StarPU allocates are read, and a result without memory is refused") {
+TEST_CASE("operands that StarPU allocates are read, and such a result is refused, whether it has memory or not yet") {
   own_starpu const runtime;
   std::mt19937 random(12);
   handled_matrix<double> A(70, 50, random), C(70, 60, random), ones(50, 60, random), expected(C);
@@ -213,9 +213,11 @@ TEST_CASE("operands that StarPU allocates are read, and a result without memory 
   classical(1.0, A, false, ones, false, 1.0, expected);
   starpu_data_handle_t B = nullptr;
   starpu_matrix_data_register(&B, -1, 0, 50, 50, 60, sizeof(double));
-  CHECK_THROWS_WITH(submit_gemm(1.0, A.share(), C.share(), 0.0, B, {.transpose_a = true}),
-                    Catch::Contains("C is registered without memory"));
+  auto const refused = Catch::Contains("C has home node -1, which must be main memory");
+  CHECK_THROWS_WITH(submit_gemm(1.0, A.share(), C.share(), 0.0, B, {.transpose_a = true}), refused);
   REQUIRE(starpu_task_insert(&each_element<double, set_to_one, STARPU_W>(), STARPU_W, B, 0) == 0);
+  starpu_task_wait_for_all();
+  CHECK_THROWS_WITH(submit_gemm(1.0, A.handle, C.handle, 0.0, B, {.transpose_a = true}), refused);
   (void)submit_gemm(1.0, A.handle, B, 1.0, C.handle, levels(1));
   starpu_data_unregister_submit(B);
   C.release();

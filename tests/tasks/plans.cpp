@@ -12,30 +12,6 @@ level_kind kind_of(char letter) {
   return letter == 'T' ? level_kind::task : letter == 'E' ? level_kind::explicit_passes : level_kind::fused;
 }
 
-/// The classical ⟨1,2,2;4⟩ in another basis: C_j = a1 (b1j − b2j) + (a1 + a2) b2j. Two products share each sum of A.
-algorithm sheared() {
-  algorithm x;
-  x.name = "sheared";
-  x.m = 1, x.k = 2, x.n = 2;
-  x.U = {2,
-         4,
-         {1, 1, 1, 1,  //
-          0, 0, 1, 1}};
-  x.V = {4,
-         4,
-         {1, 0, 0, 0,   //
-          0, 1, 0, 0,   //
-          -1, 0, 1, 0,  //
-          0, -1, 0, 1}};
-  x.W = {2,
-         4,
-         {1, 0, 1, 0,  //
-          0, 1, 0, 1}};
-  set_plain_programs(x);
-  verify(x);
-  return x;
-}
-
 /// The built-in ones, and a composed ones without shared subexpressions.
 std::vector<std::shared_ptr<algorithm const>> const& choices() {
   static auto const all = [] {
@@ -62,6 +38,29 @@ void fit_core(plan& p) {
 }
 
 }  // namespace
+
+algorithm sheared() {
+  algorithm x;
+  x.name = "sheared";
+  x.m = 1, x.k = 2, x.n = 2;
+  x.U = {2,
+         4,
+         {1, 1, 1, 1,  //
+          0, 0, 1, 1}};
+  x.V = {4,
+         4,
+         {1, 0, 0, 0,   //
+          0, 1, 0, 0,   //
+          -1, 0, 1, 0,  //
+          0, -1, 0, 1}};
+  x.W = {2,
+         4,
+         {1, 0, 1, 0,  //
+          0, 1, 0, 1}};
+  set_plain_programs(x);
+  verify(x);
+  return x;
+}
 
 plan make_plan(std::vector<level_choice> const& levels, std::int64_t m, std::int64_t n, std::int64_t k,
                bool beta_zero) {

@@ -17,6 +17,10 @@ struct level_choice {
   level_kind kind;
 };
 
+/// The classical ⟨1,2,2;4⟩ in another basis: C_j = a1 (b1j − b2j) + (a1 + a2) b2j. Two products share each sum of A,
+/// and every product is added to one block of C.
+algorithm sheared();
+
 /// The levels on a problem m×n×k, the core as large as they allow.
 plan make_plan(std::vector<level_choice> const& levels, std::int64_t m, std::int64_t n, std::int64_t k, bool beta_zero);
 
