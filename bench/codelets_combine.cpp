@@ -94,7 +94,7 @@ int sets_for(std::int64_t extent, std::int64_t element_bytes) {
 }
 
 template <typename T>
-void fresh_sums(benchmark::State& state, additions_program const& exact, bool streaming) {
+void fresh_sums(benchmark::State& state, additions_program const& exact, bool streaming, bool looking = false) {
   std::int64_t const extent = state.range(0);
   int const sets = sets_for(extent, sizeof(T)), outputs = static_cast<int>(exact.outputs.size());
   operands<T> const blocks(sets, exact.inputs, outputs, extent);
@@ -102,9 +102,13 @@ void fresh_sums(benchmark::State& state, additions_program const& exact, bool st
   std::vector<combine_input<T>> in(exact.inputs);
   std::vector<combine_output<T>> out(exact.outputs.size());
   scratch<T> memory(program, in.size(), out.size());
+  std::vector<T> of_rows(extent), of_cols(extent);
   int set = 0;
   for (auto _ : state) {
-    for (int i = 0; i < exact.inputs; ++i) in[i] = blocks.input(set, i);
+    for (int i = 0; i < exact.inputs; ++i) {
+      in[i] = blocks.input(set, i);
+      if (looking) in[i].of_rows = of_rows.data(), in[i].of_cols = of_cols.data();
+    }
     for (int q = 0; q < outputs; ++q) out[q] = blocks.output(set, q);
     combine<T>(program, in, out, extent, extent, streaming, memory.room());
     set = (set + 1) % sets;
@@ -159,21 +163,24 @@ void post_into_C(benchmark::State& state) {
 
 void sizes(benchmark::internal::Benchmark* b) { b->RangeMultiplier(2)->Range(128, 2048)->UseRealTime(); }
 
-void double_sums(benchmark::State& state, additions_program const& exact, bool streaming) {
-  fresh_sums<double>(state, exact, streaming);
+void double_sums(benchmark::State& state, additions_program const& exact, bool streaming, bool looking) {
+  fresh_sums<double>(state, exact, streaming, looking);
 }
-void float_sums(benchmark::State& state, additions_program const& exact, bool streaming) {
-  fresh_sums<float>(state, exact, streaming);
+void float_sums(benchmark::State& state, additions_program const& exact, bool streaming, bool looking) {
+  fresh_sums<float>(state, exact, streaming, looking);
 }
 
-BENCHMARK_CAPTURE(double_sums, winograd, winograd_sums(), false)->Apply(sizes);
-BENCHMARK_CAPTURE(double_sums, winograd_streaming, winograd_sums(), true)->Apply(sizes);
-BENCHMARK_CAPTURE(double_sums, wide, wide_sums(), false)->Apply(sizes);
-BENCHMARK_CAPTURE(double_sums, wide_streaming, wide_sums(), true)->Apply(sizes);
+BENCHMARK_CAPTURE(double_sums, winograd, winograd_sums(), false, false)->Apply(sizes);
+BENCHMARK_CAPTURE(double_sums, winograd_streaming, winograd_sums(), true, false)->Apply(sizes);
+BENCHMARK_CAPTURE(double_sums, winograd_looking, winograd_sums(), true, true)->Apply(sizes);
+BENCHMARK_CAPTURE(double_sums, wide_looking, wide_sums(), true, true)->Apply(sizes);
+BENCHMARK_CAPTURE(double_sums, wide, wide_sums(), false, false)->Apply(sizes);
+BENCHMARK_CAPTURE(double_sums, wide_streaming, wide_sums(), true, false)->Apply(sizes);
 BENCHMARK_TEMPLATE(post_in_place, double)->Apply(sizes);
 BENCHMARK_TEMPLATE(post_into_C, double)->Apply(sizes);
-BENCHMARK_CAPTURE(float_sums, winograd, winograd_sums(), false)->Apply(sizes);
-BENCHMARK_CAPTURE(float_sums, winograd_streaming, winograd_sums(), true)->Apply(sizes);
+BENCHMARK_CAPTURE(float_sums, winograd, winograd_sums(), false, false)->Apply(sizes);
+BENCHMARK_CAPTURE(float_sums, winograd_streaming, winograd_sums(), true, false)->Apply(sizes);
+BENCHMARK_CAPTURE(float_sums, winograd_looking, winograd_sums(), true, true)->Apply(sizes);
 BENCHMARK_TEMPLATE(post_in_place, float)->Apply(sizes);
 
 }  // namespace

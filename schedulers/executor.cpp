@@ -116,7 +116,8 @@ public:
     size_scratch();
   }
 
-  void set(gemm_operands<T> const& operands, T* workspace) noexcept {
+  void set(gemm_operands<T> const& operands, T* workspace, bool opened = false) noexcept {
+    opened_ = opened;
     alpha_ = operands.alpha;
     beta_ = operands.beta;
     spaces_[space_A] = {const_cast<T*>(operands.A.data), operands.A.row_stride, operands.A.col_stride};
@@ -138,10 +139,26 @@ public:
     run_in({spaces.data(), places.size()}, t, scratch);
   }
 
+  void open(task const& t, line_maxima<T> const& of_A, line_maxima<T> const& of_B, std::byte* scratch) const noexcept {
+    look const at{of_A, of_B};
+    frame<T> const whole{spaces_, array_source(scratch), alpha_, nullptr};
+    if (auto const* const pass = std::get_if<combine_step>(&t.body)) return execute(*pass, whole, &at);
+    auto const& product = std::get<sequence_step>(t.body);
+    frame<T> const inside = frame_of(product, whole, scratch);
+    for (step const& each : sequence_of(product).steps)
+      if (auto const* const pass = std::get_if<combine_step>(&each); pass != nullptr && pass->opening)
+        execute(*pass, inside, &at);
+  }
+
 private:
+  struct look {
+    line_maxima<T> of_A, of_B;
+  };
+
   void run_in(std::span<bound_space<T> const> spaces, task const& t, std::byte* scratch) const noexcept {
     frame<T> const whole{spaces, array_source(scratch), alpha_, nullptr};
-    if (auto const* const product = std::get_if<sequence_step>(&t.body)) execute(*product, whole, scratch);
+    if (auto const* const product = std::get_if<sequence_step>(&t.body))
+      run_steps(sequence_of(*product).steps, frame_of(*product, whole, scratch));
     else if (auto const* const pass = std::get_if<combine_step>(&t.body)) execute(*pass, whole);
     else execute(std::get<scale_step>(t.body), whole);
   }
@@ -186,8 +203,13 @@ private:
     return how == update::overwrite ? T(0) : how == update::accumulate ? T(1) : beta_;
   }
 
-  void execute(sequence_step const& s, frame<T> const& outer, std::byte* scratch) const noexcept {
-    sequence const& body = graph_.sequences[static_cast<std::size_t>(s.sequence)];
+  [[nodiscard]] sequence const& sequence_of(sequence_step const& s) const noexcept {
+    return graph_.sequences[static_cast<std::size_t>(s.sequence)];
+  }
+
+  /// Of the steps of a product's sequence.
+  [[nodiscard]] frame<T> frame_of(sequence_step const& s, frame<T> const& outer, std::byte* scratch) const noexcept {
+    sequence const& body = sequence_of(s);
     std::byte* const buffers = scratch + buffers_offset_;
     array_source arrays(scratch);
     std::span<bound_space<T>> const spaces = arrays.take<bound_space<T>>(first_buffer + body.buffers.size());
@@ -197,7 +219,7 @@ private:
     for (std::size_t i = 0; i < body.buffers.size(); ++i) {
       spaces[first_buffer + i] = bind(body.buffers[i], reinterpret_cast<T*>(buffers));
     }
-    run_steps(body.steps, {spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body)});
+    return {spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body)};
   }
 
   /// A product that follows another one is bound before that runs, which prefetches its operands.
@@ -250,11 +272,19 @@ private:
             in_c.rs,      in_c.cs,      nullptr};
   }
 
-  void execute(combine_step const& s, frame<T> const& f) const noexcept {
+  /// `at`: where the pass also leaves the maxima of what it reads of A and B; null: it does not look.
+  void execute(combine_step const& s, frame<T> const& f, look const* at = nullptr) const noexcept {
+    if (at == nullptr && opened_ && s.opening) return;
     array_source arrays = f.arguments;
     auto const inputs = arrays.template take<cpu::combine_input<T>>(s.sources.size());
-    std::ranges::transform(s.sources, inputs.begin(), [&f](block const& b) {
-      return cpu::combine_input<T>{f.at(b), f.space_of(b).rs, f.space_of(b).cs};
+    std::ranges::transform(s.sources, inputs.begin(), [&](block const& b) {
+      cpu::combine_input<T> input{f.at(b), f.space_of(b).rs, f.space_of(b).cs};
+      if (at != nullptr && at->of_A.rows != nullptr) {
+        line_maxima<T> const& found = b.space == space_A ? at->of_A : at->of_B;
+        input.of_rows = found.rows + b.row;
+        input.of_cols = found.cols + b.col;
+      }
+      return input;
     });
     auto const outputs = arrays.template take<cpu::combine_output<T>>(s.targets.size());
     std::ranges::transform(s.targets, outputs.begin(), [&](target const& t) {
@@ -273,6 +303,7 @@ private:
 
   graph const& graph_;
   T alpha_{}, beta_{};
+  bool opened_ = false;  // the opening passes have been run
   cpu::kernel_set<T> const& kernels_;
   cpu::variant const variant_;
   std::vector<bound_space<T>> spaces_;
@@ -291,13 +322,22 @@ std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_op
 }
 
 template <typename T>
-void rebind(executor& work, gemm_operands<T> const& operands, T* workspace) noexcept {
-  static_cast<gemm_executor<T>&>(work).set(operands, workspace);
+void rebind(executor& work, gemm_operands<T> const& operands, T* workspace, bool opened) noexcept {
+  static_cast<gemm_executor<T>&>(work).set(operands, workspace, opened);
 }
 
-template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<double> const&, double*);
-template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<float> const&, float*);
-template void rebind(executor&, gemm_operands<double> const&, double*) noexcept;
-template void rebind(executor&, gemm_operands<float> const&, float*) noexcept;
+template <typename T>
+void open(executor const& work, task const& t, line_maxima<T> const& of_A, line_maxima<T> const& of_B,
+          std::byte* scratch) noexcept {
+  static_cast<gemm_executor<T> const&>(work).open(t, of_A, of_B, scratch);
+}
+
+#define HEPTAD_FOR(T)                                                                                       \
+  template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<T> const&, T*); \
+  template void rebind(executor&, gemm_operands<T> const&, T*, bool) noexcept;                              \
+  template void open(executor const&, task const&, line_maxima<T> const&, line_maxima<T> const&, std::byte*) noexcept;
+HEPTAD_FOR(double)
+HEPTAD_FOR(float)
+#undef HEPTAD_FOR
 
 }  // namespace heptad

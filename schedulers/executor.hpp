@@ -52,7 +52,21 @@ std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_op
                                         T* workspace);
 
 /// Gives one of make_executor<T> other operands and another workspace, of the same graph. Allocates nothing.
+/// `opened`: the opening passes have been run for these (see open), and are left out.
 template <typename T>
-void rebind(executor& work, gemm_operands<T> const& operands, T* workspace) noexcept;
+void rebind(executor& work, gemm_operands<T> const& operands, T* workspace, bool opened = false) noexcept;
+
+/// The largest |x| of every row and column of an operand.
+template <typename T>
+struct line_maxima {
+  T *rows = nullptr, *cols = nullptr;
+};
+
+/// Runs the opening passes of a task and nothing else, and raises the maxima to those of the blocks of A and B that they
+/// read; null ones: does not look. `work` is of make_executor<T>; the scratch must be that of the task when the rest of
+/// it runs.
+template <typename T>
+void open(executor const& work, task const& t, line_maxima<T> const& of_A, line_maxima<T> const& of_B,
+          std::byte* scratch) noexcept;
 
 }  // namespace heptad

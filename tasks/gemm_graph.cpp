@@ -82,6 +82,8 @@ public:
     g_.type = how.type;
     g_.product_buffer = how.product_buffer;
     g_.m = how.shape.m, g_.n = how.shape.n, g_.k = how.shape.k;
+    // Only one worker has the scratch of a serial sequence at hand again.
+    levels_.serial.opens = levels_.tasks.empty() && how.strips == 1 && how.workers == 1;
   }
 
   graph build() && {
@@ -112,6 +114,7 @@ public:
 
   /// Tiles are cut across the contiguous dimension: each streams whole columns (or rows).
   void pass(node const& parent, pass_kind kind, combine_step step) override {
+    step.opening = parent.depth == 0 && kind != pass_kind::update_of_C;
     if (tiling_ == tiling::cells) return pass_in_cells(parent, kind, step);
     orientation const order = kind == pass_kind::sums_of_A   ? layout_.a
                               : kind == pass_kind::sums_of_B ? layout_.b
@@ -337,7 +340,7 @@ private:
   machine_profile const& machine_;
   tiling const tiling_;
   prices const price_;
-  sorted_levels const levels_;
+  sorted_levels levels_;
   layouts const layout_;
   graph g_;
   workspace_pool pool_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The graph that looks at A and B before a fast algorithm may touch C: one scan task for every piece of an operand.
-// Pieces are whole lines, so that each owns the maxima of its lines and has a copy of the maxima across them.
+// The graph that looks at A and B before a fast algorithm may touch C: the passes of the product that read A and B
+// anyway and write nothing but workspace look at what they read, and scan tasks at what those leave out.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,14 @@
 namespace heptad {
 
 struct scan_graph {
-  /// Where the maxima of one operand lie among the results: `row_copies` arrays of `rows` elements, then
-  /// `col_copies` arrays of `cols`; those of the lines have one copy.
-  struct operand {
-    std::int64_t rows = 0, cols = 0;
-    int row_copies = 1, col_copies = 1;
-    std::int64_t first = 0;
-
-    [[nodiscard]] std::int64_t of_rows(int copy) const noexcept { return first + copy * rows; }
-    [[nodiscard]] std::int64_t of_cols(int copy) const noexcept { return first + row_copies * rows + copy * cols; }
-    [[nodiscard]] std::int64_t end() const noexcept { return of_cols(col_copies); }
-  };
-
   graph work;
-  operand A, B;
-
-  [[nodiscard]] std::int64_t elements() const noexcept { return B.end(); }  // of the results
+  int copies = 1;  // of the maxima: one for every task that runs at a time
 };
 
-/// Pure; for m, n, k > 0. Layouts are those of how.shape.
+/// Pure; for m, n, k > 0. Layouts are those of how.shape. Scan tasks for all of A and B.
 scan_graph build_scan_graph(plan const& how, machine_profile const& machine);
+
+/// The opening passes of the plan's graph, and scan tasks for the rest of A and B.
+scan_graph build_opening_graph(plan const& how, machine_profile const& machine, graph const& product);
 
 }  // namespace heptad

@@ -25,7 +25,10 @@ public:
     else add({{{v.a, 1}}, {{v.b, 1}}, {{v.c, v.coefficient, v.how}}});
   }
 
-  void pass(node const&, pass_kind, combine_step step) override { out_.steps.emplace_back(std::move(step)); }
+  void pass(node const& parent, pass_kind kind, combine_step step) override {
+    step.opening = levels_.opens && parent.depth == 0 && kind != pass_kind::update_of_C;
+    out_.steps.emplace_back(std::move(step));
+  }
 
 private:
   /// One product a column of U, V, W; the first to touch a block of C applies the node's update.

@@ -11,6 +11,7 @@ struct serial_levels {
   std::vector<algorithm const*> explicit_passes;  // outermost first
   algorithm const* fused = nullptr;               // the fused levels composed; null: none
   bool batched = false;  // the products of the innermost explicit level are one batch (see schedule_options)
+  bool opens = false;    // the operands are A and B from their first element: the outermost sums are opening passes
 };
 
 /// C (how)= A B on formal operands of these shapes, which the levels must divide. The programs of its combine steps

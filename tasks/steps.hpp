@@ -29,6 +29,7 @@ struct combine_step {
   std::vector<block> sources;
   std::vector<target> targets;
   bool streaming = false;  // non-temporal stores into workspace
+  bool opening = false;    // reads A or B itself, writes workspace that nothing else needs before: may run first of all
 };
 
 /// product: M = alpha (Σ a)(Σ b); every target += coefficient · M. Each product of the graph carries the caller's alpha
@@ -43,10 +44,9 @@ struct scale_step {
   block where;
 };
 
-/// scan: the largest |x| of every row and column of a block, into arrays of the scan's results (offsets in elements).
+/// scan: the largest |x| of every row and column of a block of A or B.
 struct scan_step {
   block where;
-  std::int64_t of_rows = 0, of_cols = 0;
 };
 
 using step = std::variant<combine_step, product_step, scale_step>;

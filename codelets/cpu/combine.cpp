@@ -12,6 +12,7 @@
 
 #include "codelets/cpu/combine_schedule.hpp"
 #include "codelets/cpu/combine_steps.hpp"
+#include "codelets/cpu/scan.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -30,6 +31,8 @@ struct block_stream {
   bool read;
   bool written = false;
   T* staging = nullptr;  // in L1, for a block that is not contiguous along the chunk
+  // Of a block that is looked at: the largest magnitudes along and across the chunks, and those of the line so far.
+  T *of_inner = nullptr, *of_outer = nullptr, *of_line = nullptr;
 };
 
 struct pass_shape {
@@ -75,7 +78,11 @@ public:
         places_(memory) {
     blocks_.reserve(inputs.size() + outputs.size());
     bool const along_rows = prefer_rows(inputs, outputs, rows, cols);
-    for (auto const& x : inputs) add_block(const_cast<T*>(x.data), x.row_stride, x.col_stride, along_rows, true);
+    for (auto const& x : inputs) {
+      add_block(const_cast<T*>(x.data), x.row_stride, x.col_stride, along_rows, true);
+      blocks_.back().of_inner = along_rows ? x.of_rows : x.of_cols;
+      blocks_.back().of_outer = along_rows ? x.of_cols : x.of_rows;
+    }
     for (auto const& y : outputs) add_block(y.data, y.row_stride, y.col_stride, along_rows, y.beta != 0);
     shape_ = along_rows ? pass_shape{rows, cols, 0} : pass_shape{cols, rows, 0};
     join_columns();
@@ -102,8 +109,9 @@ public:
     std::size_t const places = blocks + schedule_builder<T>::most_temporaries(program);
     std::size_t const chunks = std::max(static_cast<std::size_t>(budget), places * fewest_lines) * line_bytes;
     constexpr std::size_t allocations = 16;
-    return blocks * (sizeof(block_stream<T>) + sizeof(std::size_t) + 1) + outputs * sizeof(output_facts<T>) +
-           places * sizeof(T*) + schedule_builder<T>::bytes(program, outputs) + chunks + allocations * line_bytes;
+    return inputs * line_bytes + blocks * (sizeof(block_stream<T>) + sizeof(std::size_t) + 1) +
+           outputs * sizeof(output_facts<T>) + places * sizeof(T*) + schedule_builder<T>::bytes(program, outputs) +
+           chunks + allocations * line_bytes;
   }
 
   void run() {
@@ -135,9 +143,11 @@ private:
     blocks_.push_back({data, along_rows ? rs : cs, along_rows ? cs : rs, read});
   }
 
-  /// Blocks without gaps are one long column.
+  /// Blocks without gaps are one long column, unless one is looked at by lines.
   void join_columns() {
-    auto const seamless = [&](auto const& x) { return x.inner == 1 && x.outer == shape_.inner; };
+    auto const seamless = [&](auto const& x) {
+      return x.inner == 1 && x.outer == shape_.inner && x.of_inner == nullptr;
+    };
     if (!std::all_of(blocks_.begin(), blocks_.end(), seamless)) return;
     shape_.inner *= shape_.outer;
     shape_.outer = 1;
@@ -167,8 +177,10 @@ private:
     shape_.chunk = chunk_elements<T>(blocks_.size() + schedule_.temporaries);
     T* area = static_cast<T*>(memory->allocate(static_cast<std::size_t>(areas * shape_.chunk) * sizeof(T), line_bytes));
     auto const next_area = [&] { return std::exchange(area, area + shape_.chunk); };
-    for (auto& x : blocks_)
+    for (auto& x : blocks_) {
       if (x.inner != 1) x.staging = next_area();
+      if (x.of_inner != nullptr) x.of_line = static_cast<T*>(memory->allocate(line_bytes, line_bytes));
+    }
     places_.reserve(blocks_.size() + static_cast<std::size_t>(schedule_.temporaries));
     places_.resize(blocks_.size());
     for (int t = 0; t < schedule_.temporaries; ++t) places_.push_back(next_area());
@@ -179,6 +191,14 @@ private:
                       where.count() * static_cast<std::int64_t>(sizeof(T)), x.written);
   }
 
+  void look(block_stream<T> const& x, T const* chunk, chunk_cursor const& here) const {
+    if (here.offset == 0) std::fill_n(x.of_line, look_lanes<T>, T(0));
+    kernels_.look(chunk, here.count(), x.of_inner + here.offset, x.of_line);
+    if (here.offset + here.count() < shape_.inner) return;
+    T& largest = x.of_outer[here.line];
+    for (int lane = 0; lane < look_lanes<T>; ++lane) largest = larger_magnitude(largest, x.of_line[lane]);
+  }
+
   void run_chunk(chunk_cursor const& here, chunk_cursor const& ahead) {
     std::int64_t const count = here.count();
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -187,6 +207,7 @@ private:
       places_[i] = x.staging != nullptr ? x.staging : data;
       if (x.staging != nullptr && x.read)
         for (std::int64_t e = 0; e < count; ++e) x.staging[e] = data[e * x.inner];
+      if (x.of_inner != nullptr) look(x, places_[i], here);
     }
     std::size_t const steps = schedule_.steps.size();
     std::size_t issued = 0;

@@ -38,6 +38,8 @@ template <typename T>
 struct combine_input {
   T const* data;
   std::int64_t row_stride, col_stride;
+  // Where the pass also looks at what it reads: the largest |x| of every row and every column, as scan() finds them.
+  T *of_rows = nullptr, *of_cols = nullptr;
 };
 
 /// outputs[q] := (combination q of the inputs) + beta_q outputs[q], elementwise over rows × cols.

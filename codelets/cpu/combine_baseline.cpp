@@ -9,9 +9,9 @@ bool runs_here() { return true; }
 
 extern step_kernels<double> const combine_baseline_double;
 extern step_kernels<float> const combine_baseline_float;
-step_kernels<double> const combine_baseline_double = {"baseline",     runs_here,     run_any<double>,
-                                                      prefetch_lines, fence_streams, scan_any<double>};
-step_kernels<float> const combine_baseline_float = {"baseline",     runs_here,     run_any<float>,
-                                                    prefetch_lines, fence_streams, scan_any<float>};
+step_kernels<double> const combine_baseline_double = {
+    "baseline", runs_here, run_any<double>, prefetch_lines, fence_streams, scan_any<double>, look_at_chunk<double>};
+step_kernels<float> const combine_baseline_float = {"baseline",    runs_here,       run_any<float>,      prefetch_lines,
+                                                    fence_streams, scan_any<float>, look_at_chunk<float>};
 
 }  // namespace heptad::cpu

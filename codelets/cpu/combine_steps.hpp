@@ -34,7 +34,12 @@ struct step_kernels {
   // of_places[e] := max(of_places[e], |lines[q][e]|) for all q, of_lines[q] := max(of_lines[q], |lines[q][e]|) for all
   // e, in the order of bit patterns (scan.hpp). `lines` is 1 or scan_lines; `next` are those that will be read next.
   void (*scan)(T const* const* from, T const* const* next, int lines, std::int64_t length, T* of_places, T* of_lines);
+  // The same for a chunk of one line, with look_lanes maxima of the line so far; the largest of them is the line's.
+  void (*look)(T const* from, std::int64_t count, T* of_places, T* of_line);
 };
+
+template <typename T>
+inline constexpr int look_lanes = 64 / static_cast<int>(sizeof(T));
 
 /// Lines that a scan reads side by side: memory is read faster in several streams.
 inline constexpr int scan_lines = 4;

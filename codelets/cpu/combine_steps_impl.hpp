@@ -190,6 +190,34 @@ void scan_some(T const* const* from, T const* const* next, std::int64_t length, 
 }
 
 template <typename T>
+void look_at_chunk(T const* from, std::int64_t count, T* of_places, T* of_line) {
+  using bits = bits_of<T>;
+  using vector = typename bits::aligned;
+  using loose = typename bits::unaligned;
+  using scalar = typename bits::scalar;
+  using alias = typename bits::alias;
+  constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
+  vector const mask = vector{} + bits::without_sign;
+  auto* const known = reinterpret_cast<loose*>(of_line);
+  vector along = *known;
+  std::int64_t e = 0;
+  for (; e + lanes <= count; e += lanes) {
+    auto* const place = reinterpret_cast<loose*>(of_places + e);
+    vector const x = *reinterpret_cast<loose const*>(from + e) & mask;
+    along = larger<vector>(along, x);
+    *place = larger<vector>(*place, x);
+  }
+  *known = along;
+  auto const* const line = reinterpret_cast<alias const*>(from);
+  auto *const places = reinterpret_cast<alias*>(of_places), *const most = reinterpret_cast<alias*>(of_line);
+  for (; e < count; ++e) {
+    scalar const x = line[e] & bits::without_sign;
+    *most = larger<scalar>(*most, x);
+    places[e] = larger<scalar>(places[e], x);
+  }
+}
+
+template <typename T>
 void scan_any(T const* const* from, T const* const* next, int lines, std::int64_t length, T* of_places, T* of_lines) {
   static_assert(scan_lines == 4);
   if (lines == scan_lines) scan_some<T, scan_lines>(from, next, length, of_places, of_lines);

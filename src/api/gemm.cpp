@@ -147,6 +147,9 @@ struct crew {
   scheduler_kind graphs = scheduler_kind::tbb;  // whose graphs it runs: on main memory alone StarPU those of oneTBB
   int lanes = 0;                                // see lease_wishes
 
+  /// Whether the look at A and B makes the first passes of the product: StarPU may run the rest with another scratch.
+  [[nodiscard]] bool opens() const { return scheduler != scheduler_kind::starpu; }
+
   [[nodiscard]] bool alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
 
   [[nodiscard]] run_result run_on_arena(graph const& g, dependencies const& order, executor const& work, int workers,
@@ -164,12 +167,14 @@ struct crew {
     return run_on_arena(p.work, p.order, work, p.how.workers, memory, notes);
   }
 
-  void scan(prepared_plan const& p, executor const& work, workspace const& memory,
+  [[nodiscard]] scan_graph const& look_of(prepared_plan const& p) const { return opens() ? p.opening : p.scan; }
+
+  void look(prepared_plan const& p, executor const& work, workspace const& memory,
             std::pmr::memory_resource* notes) const {
-    if (alone()) static_cast<void>(run_sequential(p.scan.work, work, memory.scratch(0), notes));
+    if (alone()) static_cast<void>(run_sequential(look_of(p).work, work, memory.scratch(0), notes));
     else if (scheduler == scheduler_kind::starpu)
       static_cast<void>(find_starpu_backend().run(bind_scan(p, work, memory)));
-    else static_cast<void>(run_on_arena(p.scan.work, p.scan_order, work, p.how.workers, memory, notes));
+    else static_cast<void>(run_on_arena(p.opening.work, p.opening_order, work, p.how.workers, memory, notes));
   }
 };
 
@@ -188,16 +193,23 @@ void announce(workspace const& memory, crew const& workers, report& r) {
   r.busy_seconds.reserve(static_cast<std::size_t>(std::max(prepared.how.workers, workers.lanes)));
 }
 
-/// Runs a prepared plan and completes what was announced. Once C is touched nothing is allocated: out of memory leaves
-/// C as it was. Any other failure may leave C partly updated, and says so.
 template <typename T>
-void run(crew const& workers, operands<T> const& x, workspace const& memory, report& r) {
+void bind_kit(call_kit& kit, operands<T> const& x, workspace const& memory, bool opened) {
   prepared_plan const& prepared = *memory.prepared;
-  auto const kit = prepared.kits.take();
   gemm_operands<T> const bound{x.alpha, x.A, x.B, x.beta, x.C};
   auto* const shared = reinterpret_cast<T*>(memory.shared());
-  if (kit->work == nullptr) kit->work = make_executor<T>(prepared.work, prepared.how, bound, shared);
-  else rebind(*kit->work, bound, shared);
+  if (kit.work == nullptr) kit.work = make_executor<T>(prepared.work, prepared.how, bound, shared);
+  rebind(*kit.work, bound, shared, opened);
+}
+
+/// Runs a prepared plan and completes what was announced. Once C is touched nothing is allocated: out of memory leaves
+/// C as it was. Any other failure may leave C partly updated, and says so. `opened`: but for its opening passes, which
+/// have been run.
+template <typename T>
+void run(crew const& workers, operands<T> const& x, workspace const& memory, report& r, bool opened = false) {
+  prepared_plan const& prepared = *memory.prepared;
+  auto const kit = prepared.kits.take();
+  bind_kit(*kit, x, memory, opened);
   try {
     run_result const ran = workers.multiply(prepared, *kit->work, x, memory, &kit->memory);
     r.busy_seconds.assign(static_cast<std::size_t>(ran.workers), 0.0);
@@ -221,16 +233,17 @@ struct precautions {
   std::string objection;
 };
 
-/// Looks at A and B, before C is touched.
+/// Looks at A and B, before C is touched; where the crew opens, the opening passes of the product are run meanwhile.
 template <typename T>
 precautions<T> take_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
                                 workspace const& memory) {
   prepared_plan const& prepared = *memory.prepared;
   plan const& how = prepared.how;
   auto const kit = prepared.kits.take();
-  operand_scan<T> scan(prepared.scan, x.A, x.B, &kit->memory);
+  bind_kit(*kit, x, memory, false);
+  operand_scan<T> scan(workers.look_of(prepared), x.A, x.B, kit->work.get(), &kit->memory);
   try {
-    workers.scan(prepared, scan, memory, &kit->memory);
+    workers.look(prepared, scan, memory, &kit->memory);
   } catch (error const& stopped) {
     if (stopped.code() != status::cancelled) throw;
     throw error(status::cancelled, "the caller's task group was cancelled before C was touched");
@@ -274,7 +287,7 @@ void run_with_precautions(context::impl& state, crew const& workers, operands<T>
     r.workspace += scaled_copy_bytes(x, found.scaling);
     r.plan.bound *= bound_after(found.scaling);
   } else {
-    run(workers, x, memory, r);
+    run(workers, x, memory, r, workers.opens());
   }
   r.precaution_seconds = seconds;
 }

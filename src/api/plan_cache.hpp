@@ -74,8 +74,10 @@ struct prepared_plan {
   graph work;
   tiling cut = tiling::strips;
   dependencies order;
-  scan_graph scan;  // of the operands, to be run before; no tasks when there are no levels
-  dependencies scan_order;
+  // Looks at the operands, to be run before; no tasks when there are no levels. `opening` makes the first passes of the
+  // product on the way, in the workspace of this call; `scan` is for runtimes where that is not at hand.
+  scan_graph scan, opening;
+  dependencies scan_order, opening_order;
   std::unique_ptr<stream_tasks const> on_devices;  // null: no device takes a task
   bool only_on_devices = false;                    // every device task is too large for a CPU core
   std::size_t shared_bytes = 0;                    // of workspace, a multiple of a page

@@ -60,6 +60,8 @@ std::shared_ptr<prepared_plan const> with_order(std::shared_ptr<prepared_plan> p
   if (!p->how.levels.empty()) {
     p->scan = build_scan_graph(p->how, machine);
     p->scan_order = derive_dependencies(p->scan.work, false);
+    p->opening = build_opening_graph(p->how, machine, p->work);
+    p->opening_order = derive_dependencies(p->opening.work, false);
   }
   return p;
 }

@@ -248,11 +248,22 @@ private:
     result_.seconds += seconds / workers_;
   }
 
-  // A and B are looked at before levels may run on them.
+  // A and B are looked at before levels may run on them: by the outermost passes over them, at next to no cost, and by
+  // scans where those leave blocks out or are several workers' own.
   void scan() {
-    for (double const elements : {double(shape_.m) * double(shape_.k), double(shape_.k) * double(shape_.n)}) {
-      double const bytes = price_.element_bytes() * elements;
-      result_.seconds += workers_ == 1 ? price_.pass(bytes, bytes) : price_.shared_pass(bytes, bytes, 1, workers_);
+    outline_level const& outermost = o_.levels.front();
+    bool const opens = outermost.kind == level_kind::task ||
+                       (outermost.kind == level_kind::explicit_passes && workers_ == 1 && o_.strips == 1);
+    level_traffic const& t = outermost.traffic();
+    level_passes const& p = t.passes.front();
+    double const m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
+    double const core_m = double(result_.core_m), core_n = double(result_.core_n), core_k = double(result_.core_k);
+    double const looked_at_A = opens ? core_m * core_k * p.read_A / (t.m * t.k) : 0;
+    double const looked_at_B = opens ? core_k * core_n * p.read_B / (t.k * t.n) : 0;
+    for (auto const& [elements, looked_at] : {std::pair{m * k, looked_at_A}, {k * n, looked_at_B}}) {
+      double const operand = price_.element_bytes() * elements;
+      double const bytes = price_.element_bytes() * (elements - looked_at);
+      result_.seconds += workers_ == 1 ? price_.pass(bytes, operand) : price_.shared_pass(bytes, operand, 1, workers_);
     }
   }
 

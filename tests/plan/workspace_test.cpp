@@ -101,12 +101,13 @@ TEMPLATE_TEST_CASE("no kernel set asks for more packing than was predicted", "",
         }
 }
 
-TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks of the product and of its scan") {
+TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks of the product and of its opening") {
   machine_profile machine = test::server();
   machine.task_seconds = 0;
   for_each_plan(1, [&](plan const& p) {
     double seconds = 0;
-    for (graph const& g : {build_gemm_graph(p, machine), build_scan_graph(p, machine).work})
+    graph const product = build_gemm_graph(p, machine);
+    for (graph const& g : {product, build_opening_graph(p, machine, product).work})
       for (task const& t : g.tasks) seconds += t.cost.seconds;
     CHECK(predict(p.type, p.shape, 1, machine, outline_of(p)).seconds == Approx(seconds).epsilon(1e-9));
   });

@@ -4,17 +4,20 @@
 // show that a fixed order gives the same bits.
 #include <oneapi/tbb/global_control.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
 
+#include "schedulers/scan.hpp"
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/plan/profile.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tasks/scan_graph.hpp"
 #include "tests/aligned_memory.hpp"
 #include "tests/schedulers/hand_made.hpp"
 #include "tests/tasks/plans.hpp"
@@ -87,6 +90,43 @@ struct product_case {
               [&](int w, std::size_t bytes) { return scratch.try_emplace(w, bytes).first->second.data; });
     });
   }
+  /// By the opening, which must leave C alone and find every magnitude, then the rest, each task with the scratch of
+  /// its worker.
+  std::vector<T> opened() {
+    test_matrix<T> out = C;
+    out.view.data = out.storage.data();
+    aligned_memory workspace(static_cast<std::size_t>(work.workspace_elements) * sizeof(T));
+    T* const elements = reinterpret_cast<T*>(workspace.data);
+    gemm_operands<T> const operands{alpha, A.view, B.view, beta, out.view};
+    auto const body = make_executor<T>(work, how, operands, elements);
+    tbb::task_arena arena(how.workers);
+    std::map<int, aligned_memory> scratch;
+    auto const run = [&](graph const& g, executor const& tasks) {
+      run_tbb(g, derive_dependencies(g, true), tasks, arena, how.workers,
+              [&](int w, std::size_t bytes) { return scratch.try_emplace(w, bytes).first->second.data; });
+    };
+    scan_graph const opening = build_opening_graph(how, default_profile(), work);
+    operand_scan<T> const look(opening, A.view, B.view, body.get(), std::pmr::get_default_resource());
+    run(opening.work, look);
+    CHECK(std::memcmp(out.storage.data(), C.storage.data(), C.storage.size() * sizeof(T)) == 0);
+    check_maxima(look.of_A(), A);
+    check_maxima(look.of_B(), B);
+    rebind(*body, operands, elements, true);
+    run(work, *body);
+    return out.storage;
+  }
+  static void check_maxima(magnitudes<T> const& found, test_matrix<T>& X) {
+    std::vector<T> rows(found.rows.size(), T(0)), cols(found.cols.size(), T(0));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = 0; j < cols.size(); ++j) {
+        T const x = std::abs(X(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)));
+        rows[i] = std::max(rows[i], x);
+        cols[j] = std::max(cols[j], x);
+      }
+    CHECK(std::ranges::equal(found.rows, rows));
+    CHECK(std::ranges::equal(found.cols, cols));
+  }
+
 #ifdef HEPTAD_TEST_STARPU
   /// The same product on StarPU, or in cells one task after the other.
   std::vector<T> cut(tiling into, bool on_starpu, bool ordered) {
@@ -202,6 +242,26 @@ TEST_CASE("with ordered dependencies the bits are those of the sequential run, f
     if (p.type == element_type::f64) check_same_bits<double>(p);
     else check_same_bits<float>(p);
   }
+}
+
+TEST_CASE("the opening leaves C alone and finds every magnitude, and the rest has the bits of the whole") {
+  tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, 8);
+  std::mt19937 random(31);
+  int made = 0;  // openings that make passes of the product
+  for (int i = 0; i < 80; ++i) {
+    plan p = random_plan(random);
+    if (i % 2 == 0) p.workers = 1, p.strips = 1;
+    INFO(describe(p));
+    auto const check = [&]<typename T>(T factor) {
+      product_case<T> x(p, false, factor, T(-1.25));
+      CHECK(same_bits(x.opened(), x.sequential()));
+      for (task const& t : build_opening_graph(p, default_profile(), x.work).work.tasks)
+        made += !std::holds_alternative<scan_step>(t.body);
+    };
+    if (p.type == element_type::f64) check(0.75);
+    else check(0.75F);
+  }
+  CHECK(made > 40);
 }
 
 TEST_CASE("larger products of task, explicit and fused levels equal the triple loop") {
