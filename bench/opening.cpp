@@ -20,8 +20,8 @@
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/api/context.hpp"
+#include "src/api/median.hpp"
 #include "src/api/prepare.hpp"
-#include "tools/bench/measure.hpp"
 #include "tools/bench/operands.hpp"
 #include "tools/bench/record.hpp"
 
@@ -65,7 +65,6 @@ public:
       none.push_back(a), scanned.push_back(b), opened.push_back(c);
       scans.push_back(d), looking.push_back(e), not_looking.push_back(f);
     }
-    using bench::median;
     std::string levels;
     for (plan_level const& l : ready().how.levels)
       levels += (levels.empty() ? "" : ", ") + l.name +

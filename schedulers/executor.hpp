@@ -62,9 +62,9 @@ struct line_maxima {
   T *rows = nullptr, *cols = nullptr;
 };
 
-/// Runs the opening passes of a task and nothing else, and raises the maxima to those of the blocks of A and B that they
-/// read; null ones: does not look. `work` is of make_executor<T>; the scratch must be that of the task when the rest of
-/// it runs.
+/// Runs the opening passes of a task and nothing else, and raises the maxima to those of the blocks of A and B that
+/// they read; null ones: does not look. `work` is of make_executor<T>; the scratch must be that of the task when the
+/// rest of it runs.
 template <typename T>
 void open(executor const& work, task const& t, line_maxima<T> const& of_A, line_maxima<T> const& of_B,
           std::byte* scratch) noexcept;

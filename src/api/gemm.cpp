@@ -147,8 +147,11 @@ struct crew {
   scheduler_kind graphs = scheduler_kind::tbb;  // whose graphs it runs: on main memory alone StarPU those of oneTBB
   int lanes = 0;                                // see lease_wishes
 
-  /// Whether the look at A and B makes the first passes of the product: StarPU may run the rest with another scratch.
-  [[nodiscard]] bool opens() const { return scheduler != scheduler_kind::starpu; }
+  /// Whether the look at A and B makes the first passes of the product. StarPU may run the rest with another scratch,
+  /// and a trace shows all tasks of a product in one run.
+  [[nodiscard]] bool opens() const {
+    return scheduler != scheduler_kind::starpu && process_environment().trace.empty();
+  }
 
   [[nodiscard]] bool alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
 
