@@ -204,8 +204,9 @@ void look_at_chunk(T const* from, std::int64_t count, T* of_places, T* of_line) 
   for (; e + lanes <= count; e += lanes) {
     auto* const place = reinterpret_cast<loose*>(of_places + e);
     vector const x = *reinterpret_cast<loose const*>(from + e) & mask;
-    along = larger<vector>(along, x);
-    *place = larger<vector>(*place, x);
+    vector const across = *place;  // a reference to it would count as aligned
+    along = larger(along, x);
+    *place = larger(across, x);
   }
   *known = along;
   auto const* const line = reinterpret_cast<alias const*>(from);
