@@ -134,18 +134,18 @@ private:
       limits.proved = wishes_.guaranteed;
       limits.workspace = cap_;
       propose(limits, lists_weighed);
-      // The search counts less than slots and strips take: where that is too much, it is asked for what needs less by
-      // as much, and for what needs nothing.
+      // The search counts less than slots and strips take: where that is too much, it is asked for what needs less, and
+      // for what needs nothing.
       bool const too_large = any(verdict::too_large);
       for (constexpr double least = 1 << 20; too_large && !any(verdict::possible) && limits.workspace > least;) {
-        limits.workspace = std::min(limits.workspace / 2, limits.workspace * cap_ / least_refused());
+        limits.workspace /= 2;
         propose(limits, lists_weighed);
       }
       limits.workspace = 0;
       if (too_large) propose(limits, lists_without_buffers);
       limits.growth = limits.workspace = std::numeric_limits<double>::infinity();
       bool const bounded = wishes_.max_error < default_max_error || cap_ < default_cap_;
-      if ((bounded && !too_large) || considered_.empty()) propose(limits, lists_refused);
+      if (bounded || considered_.empty()) propose(limits, lists_refused);
       return;
     }
     limits.smallest_leaf = 1;
@@ -158,14 +158,6 @@ private:
 
   [[nodiscard]] bool any(verdict what) const {
     return std::ranges::find(considered_, what, &considered::allowed) != considered_.end();
-  }
-
-  /// Of the workspaces that are too large, in bytes.
-  [[nodiscard]] double least_refused() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (considered const& c : considered_)
-      if (c.allowed == verdict::too_large) least = std::min(least, c.cost.workspace());
-    return least;
   }
 
   void propose(search_limits const& limits, std::size_t count) {
