@@ -3,6 +3,7 @@
 # Builds StarPU 1.4 from Debian's source package, once, and prints its prefix as the last line:
 #   build-starpu.sh             for CPU cores and OpenCL devices
 #   build-starpu.sh --cuda      with CUDA too (CUDA_HOME or /usr/local/cuda; no device is needed)
+#   build-starpu.sh --tsan      instrumented for ThreadSanitizer, CPU cores only (docs/starpu.md)
 #   build-starpu.sh --simgrid   for `heptad simulate`: tasks take simulated time, on machines that nobody here has
 # Use it by cmake -DHEPTAD_STARPU_PREFIX=<prefix>. STARPU_CACHE (default ~/.cache/heptad/starpu) says where it is kept.
 # Ends with 3 when the sources could not be fetched.
@@ -13,9 +14,10 @@ kind=plain
 case ${1:-} in
   "") ;;
   --cuda) kind=cuda ;;
+  --tsan) kind=tsan ;;
   --simgrid) kind=simgrid ;;
   *)
-    echo "usage: $0 [--cuda | --simgrid]" >&2
+    echo "usage: $0 [--cuda | --tsan | --simgrid]" >&2
     exit 2
     ;;
 esac
@@ -105,6 +107,10 @@ case $kind in
     fi
     flags+=(--enable-cuda --with-cuda-dir="$cuda" --disable-simgrid --enable-maxcudadev=8)
     export LDFLAGS="-L$cuda/lib64/stubs -L$cuda/lib64" NVCCFLAGS=-arch=sm_90
+    ;;
+  tsan)
+    flags+=(--disable-cuda --disable-opencl --disable-simgrid)
+    export CFLAGS="-g -O2 -fsanitize=thread" LDFLAGS=-fsanitize=thread
     ;;
   simgrid) flags+=(--enable-simgrid --disable-cuda --enable-maxcudadev=8) ;;
 esac

@@ -22,7 +22,7 @@ bool uses(plan const& p, std::string const& name) {
 }
 
 plan planned(double max_error, std::string const& algorithm) {
-  problem shape{2048, 3072, 2560};
+  problem shape{2048, 1536, 2048};
   shape.beta_zero = true;
   options wishes;
   wishes.max_error = max_error;
