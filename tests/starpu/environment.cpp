@@ -16,8 +16,3 @@ namespace {
 }();
 
 }  // namespace
-
-/// For address sanitizer builds: what StarPU and what it loads leave at exit lies in libraries that are gone by then,
-/// so that no suppression can name it.
-extern "C" char const* __asan_default_options();
-extern "C" char const* __asan_default_options() { return "detect_leaks=0"; }
