@@ -262,7 +262,7 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
       measured += t.rank * median(around[l * sizes + s]);
       blocks = (passes.blocks_A + passes.blocks_B + passes.blocks_C) / 3;
     }
-    widths.push_back({blocks, std::clamp(measured / expected, 0.5, 4.0)});
+    widths.push_back({blocks, std::clamp(measured / expected, 1.0, 4.0)});
   }
   return widths;
 }
