@@ -50,7 +50,7 @@ TEST_CASE("calibration fills every table, says how far it is, and ends at one") 
   }
   REQUIRE(p.passes.size() >= 2);
   for (std::size_t i = 1; i < p.passes.size(); ++i) CHECK(p.passes[i].bytes > p.passes[i - 1].bytes);
-  REQUIRE(p.widths.size() == 4);
+  REQUIRE(p.widths.size() == 3);
   for (std::size_t i = 1; i < p.widths.size(); ++i) CHECK(p.widths[i].blocks > p.widths[i - 1].blocks);
   CHECK(std::is_sorted(fractions.begin(), fractions.end()));
   CHECK(fractions.front() == 0);
