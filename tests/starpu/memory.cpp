@@ -52,7 +52,7 @@ TEST_CASE("whichever allocation of a submission fails, nothing was submitted, an
     REQUIRE((C.data == before.data));
   }
   allocation_succeeds = nullptr;
-  CHECK(failures > 100);  // a task is more than one allocation
+  CHECK(failures > 10);  // a single task, as where the levels are fused, is more than that many allocations
   C.release();
   CHECK((C.data == expected.data));
 }
