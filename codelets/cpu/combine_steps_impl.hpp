@@ -135,11 +135,27 @@ struct bits_of {
   typedef scalar unaligned __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));
   typedef scalar alias __attribute__((may_alias));
   static constexpr scalar without_sign = sizeof(T) == 8 ? scalar(INT64_MAX) : scalar(INT32_MAX);
+  static constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
 };
 
 template <typename V>
 inline V larger(V const& x, V const& y) {
   return x > y ? x : y;
+}
+
+/// The elements of one line from e on, by themselves.
+template <typename T>
+void look_singly(T const* from, std::int64_t e, std::int64_t end, T* of_places, T* of_line) {
+  using scalar = typename bits_of<T>::scalar;
+  using alias = typename bits_of<T>::alias;
+  auto const* const line = reinterpret_cast<alias const*>(from);
+  auto* const places = reinterpret_cast<alias*>(of_places);
+  alias& most = *reinterpret_cast<alias*>(of_line);
+  for (; e < end; ++e) {
+    scalar const x = line[e] & bits_of<T>::without_sign;
+    most = larger<scalar>(most, x);
+    places[e] = larger<scalar>(places[e], x);
+  }
 }
 
 // Bytes from what is read to what is asked for: the lines are too many and too short for the hardware to keep ahead.
@@ -150,14 +166,11 @@ void scan_some(T const* const* from, T const* const* next, std::int64_t length, 
   using bits = bits_of<T>;
   using vector = typename bits::aligned;
   using loose = typename bits::unaligned;
-  using scalar = typename bits::scalar;
-  using alias = typename bits::alias;
-  constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
   vector const mask = vector{} + bits::without_sign;
   vector along[Lines] = {};
   std::int64_t e = 0;
   auto const run_to = [&](std::int64_t end, T const* const* ahead, std::int64_t shift) {
-    for (; e + lanes <= end; e += lanes) {
+    for (; e + bits::lanes <= end; e += bits::lanes) {
       auto* const place = reinterpret_cast<loose*>(of_places + e);
       vector across = *place;
 #pragma GCC unroll 4
@@ -171,21 +184,15 @@ void scan_some(T const* const* from, T const* const* next, std::int64_t length, 
     }
   };
   constexpr std::int64_t distance = scan_ahead / static_cast<int>(sizeof(T));
-  std::int64_t const near_end = length > distance ? (length - distance) / lanes * lanes : 0;
+  std::int64_t const near_end = length > distance ? (length - distance) / bits::lanes * bits::lanes : 0;
   run_to(near_end, from, distance);
   run_to(length, next, -near_end);
   for (int q = 0; q < Lines; ++q) {
-    auto const* const line = reinterpret_cast<alias const*>(from[q]);
-    auto* const places = reinterpret_cast<alias*>(of_places);
-    alias& known = *reinterpret_cast<alias*>(of_lines + q);
-    scalar most = known;
-    for (int i = 0; i < lanes; ++i) most = larger<scalar>(most, along[q][i]);
-    for (std::int64_t i = e; i < length; ++i) {
-      scalar const x = line[i] & bits::without_sign;
-      most = larger(most, x);
-      places[i] = larger<scalar>(places[i], x);
-    }
+    auto& known = *reinterpret_cast<typename bits::alias*>(of_lines + q);
+    typename bits::scalar most = known;
+    for (int i = 0; i < bits::lanes; ++i) most = larger<typename bits::scalar>(most, along[q][i]);
     known = most;
+    look_singly(from[q], e, length, of_places, of_lines + q);
   }
 }
 
@@ -194,14 +201,11 @@ void look_at_chunk(T const* from, std::int64_t count, T* of_places, T* of_line) 
   using bits = bits_of<T>;
   using vector = typename bits::aligned;
   using loose = typename bits::unaligned;
-  using scalar = typename bits::scalar;
-  using alias = typename bits::alias;
-  constexpr std::int64_t lanes = vector_bytes / static_cast<int>(sizeof(T));
   vector const mask = vector{} + bits::without_sign;
   auto* const known = reinterpret_cast<loose*>(of_line);
   vector along = *known;
   std::int64_t e = 0;
-  for (; e + lanes <= count; e += lanes) {
+  for (; e + bits::lanes <= count; e += bits::lanes) {
     auto* const place = reinterpret_cast<loose*>(of_places + e);
     vector const x = *reinterpret_cast<loose const*>(from + e) & mask;
     vector const across = *place;  // a reference to it would count as aligned
@@ -209,13 +213,7 @@ void look_at_chunk(T const* from, std::int64_t count, T* of_places, T* of_line) 
     *place = larger(across, x);
   }
   *known = along;
-  auto const* const line = reinterpret_cast<alias const*>(from);
-  auto *const places = reinterpret_cast<alias*>(of_places), *const most = reinterpret_cast<alias*>(of_line);
-  for (; e < count; ++e) {
-    scalar const x = line[e] & bits::without_sign;
-    *most = larger<scalar>(*most, x);
-    places[e] = larger<scalar>(places[e], x);
-  }
+  look_singly(from, e, count, of_places, of_line);
 }
 
 template <typename T>
