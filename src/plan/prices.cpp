@@ -27,6 +27,14 @@ position find(Table const& table, Size size, double x) {
   return p;
 }
 
+/// value() of the entries on both sides of x, by where it lies between their sizes.
+template <typename Table, typename Size, typename Value>
+double interpolated(Table const& table, Size size, Value value, double x) {
+  position const at = find(table, size, x);
+  double const below = value(table[at.below]);
+  return at.part > 0 ? below + at.part * (value(table[at.below + 1]) - below) : below;
+}
+
 /// Flop/s of a classical product with sides within those of the table.
 double product_rate(rate_table const& rates, double m, double n, double k) {
   auto const side = [](int s) { return s; };
@@ -60,10 +68,9 @@ double prices::products(double m, double n, double k, double count, product_term
   if (total.a <= count && total.b <= count && total.c <= count) return count * one;
   // What a further term costs depends on where its block comes from, and so on the size of that block.
   auto const seconds_per_byte = [&](double rows, double columns, double rate_table::term_rates::*what) {
-    position const at = find(
-        rates_.terms, [](auto const& t) { return t.size; }, std::sqrt(rows * columns));
-    double const below = 1 / (rates_.terms[at.below].*what);
-    return at.part > 0 ? below + at.part * (1 / (rates_.terms[at.below + 1].*what) - below) : below;
+    return interpolated(
+        rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (t.*what); },
+        std::sqrt(rows * columns));
   };
   auto const update = product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
   double const more = (total.a - count) * A * seconds_per_byte(m, k, &rate_table::term_rates::a_gbytes) +
@@ -73,14 +80,9 @@ double prices::products(double m, double n, double k, double count, product_term
 }
 
 double prices::pass(double traffic, double footprint, int blocks) const {
-  auto const between = [](auto const& table, auto size, auto value, double x) {
-    position const at = find(table, size, x);
-    double const below = value(table[at.below]);
-    return at.part > 0 ? below + at.part * (value(table[at.below + 1]) - below) : below;
-  };
-  double const rate = between(
+  double const rate = interpolated(
       machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.gbytes; }, footprint);
-  double const slower = between(
+  double const slower = interpolated(
       machine_.widths, [](auto const& w) { return w.blocks; }, [](auto const& w) { return w.slower; }, blocks);
   return slower * traffic / (rate * giga);
 }
