@@ -20,6 +20,7 @@
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/api/context.hpp"
+#include "src/api/diagnostics.hpp"
 #include "src/api/median.hpp"
 #include "src/api/prepare.hpp"
 #include "tools/bench/operands.hpp"
@@ -65,16 +66,10 @@ public:
       none.push_back(a), scanned.push_back(b), opened.push_back(c);
       scans.push_back(d), looking.push_back(e), not_looking.push_back(f);
     }
-    std::string levels;
-    for (plan_level const& l : ready().how.levels)
-      levels += (levels.empty() ? "" : ", ") + l.name +
-                (l.kind == level_kind::task    ? " (task)"
-                 : l.kind == level_kind::fused ? " (fused)"
-                                               : " (explicit)");
     return {{"type", sizeof(T) == 8 ? "d" : "s"},
             {"n", on_.what.m},
             {"threads", how_.workers},
-            {"levels", levels},
+            {"levels", describe_levels(ready().how)},
             {"rounds", rounds},
             {"product_seconds", {{"without", median(none)}, {"scanned", median(scanned)}, {"opened", median(opened)}}},
             {"scan_seconds", median(scans)},

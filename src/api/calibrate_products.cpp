@@ -91,7 +91,7 @@ public:
     std::int64_t const n = how.shape.n = how.core_n = x->n * block.n;
     std::int64_t const k = how.shape.k = how.core_k = x->k * block.k;
     how.shape.beta_zero = true;
-    graph const g = build_gemm_graph(how, default_profile());
+    graph const g = build_gemm_graph(how, machine_);
     std::int64_t const lda = padded_leading_dimension(m, sizeof(T)), ldb = padded_leading_dimension(k, sizeof(T));
     T* const A = operands_.data();
     T* const B = A + lda * k;
@@ -140,6 +140,7 @@ private:
   std::string const kernel_;
   cpu::kernel_set<T> const& kernels_;
   calibration_clocks const& clocks_;
+  machine_profile const machine_ = default_profile();  // for graphs whose costs are not asked for
   filled_memory<T> const operands_;
   filled_memory<std::byte> const scratch_;
 };
@@ -159,15 +160,14 @@ rate_table::term_rates term_rates(int size, double block_bytes, times_of_size co
   for (std::size_t i = 0; i < times.size(); ++i) {
     fused_sample const& s = fused_samples[i];
     if (size > s.largest) continue;
-    algorithm const& x = *find_algorithm(s.algorithm);
+    auto const x = find_algorithm(s.algorithm);
+    level_traffic const& t = know(x).traffic;
     // Blocks of size × size that a product has beyond the plain one's.
-    auto const further = [&](coefficient_matrix const& X, std::int64_t rows, std::int64_t cols) {
-      double terms = 0;
-      for (int r = 0; r < x.rank(); ++r) terms += nonzeros(X, r);
-      return (terms / x.rank() - 1) * double(rows * cols) / double(cube.m * cube.n);
+    auto const further = [&](double terms, std::int64_t rows, std::int64_t cols) {
+      return (terms / t.rank - 1) * double(rows * cols) / double(cube.m * cube.n);
     };
     auto const [m, n, k] = s.halves;
-    double const a = further(x.U, m, k), b = further(x.V, k, n), c = further(x.W, m, n);
+    double const a = further(t.terms_A, m, k), b = further(t.terms_B, k, n), c = further(t.terms_C, m, n);
     double const plain = median(times[i].plain);
     samples.push_back({{a, b, c, 0}, (median(times[i].ab) - 1) * plain});
     samples.push_back({{a, b, 0, c}, (median(times[i].abc) - 1) * plain});
