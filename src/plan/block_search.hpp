@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The best ways to do a block on one worker: what a block costs depends on its shape alone, so that the same blocks
-// within different lists of levels are looked at once. Dynamic programming from the leaves out.
+// within different lists of levels are looked at once. Dynamic programming from the leaves out. What is priced is kept
+// for searches within other limits.
 #pragma once
 
 #include <array>
@@ -36,38 +37,53 @@ class block_search {
 public:
   using divisors = std::array<std::uint32_t, 3>;
 
+  /// An algorithm as an explicit level, or as a task level in one slot: what is around its products.
+  struct around {
+    known_algorithm const* algorithm;
+    level_passes const *over, *onto;  // of a node that overwrites its C, and of one that adds to it
+    double overwriting, adding;       // seconds of the passes of such nodes
+    double sums, temporaries;         // bytes
+  };
+  /// One fused level, or two.
+  struct fused_levels {
+    known_algorithm const *outer, *second;
+    double seconds;
+  };
+  struct block;
+  /// A shape that a block may be divided in; what is priced of it when it is asked for.
+  struct division {
+    shape_group const* shape;
+    block* inside = nullptr;
+    std::optional<std::vector<around>> algorithms;
+    std::array<std::optional<std::vector<fused_levels>>, 2> fused;  // of one level, of two with this one outside
+  };
+
   struct block {
     divisors d;
-    bool mixed;                                         // a level of a shape that does not halve is above
+    bool mixed;  // a level of a shape that does not halve is above
+    extent size;
+    double leaf;  // seconds of a classical product
+    std::optional<std::vector<division>> divisions;
     std::vector<std::optional<std::vector<way>>> ways;  // by the number of levels; none: not yet known
   };
 
-  block_search(palette const& from, element_type type, problem const& shape, machine_profile const& machine,
-               search_limits const& limits)
-      : from_(from), price_(type, machine), shape_(shape), limits_(limits) {}
+  block_search(palette const& from, element_type type, problem const& shape, machine_profile const& machine)
+      : from_(from), price_(type, machine), shape_(shape) {}
 
-  /// It stays where it is.
+  [[nodiscard]] problem const& shape() const noexcept { return shape_; }
+
+  /// Of everything that is asked for from now on.
+  void set(search_limits const& limits);
+
+  /// It stays where it is, until limits with other leaves or kinds of levels are set.
   block& at(divisors d, bool mixed);
   /// The best ways to do the block with exactly so many levels.
   std::vector<way> const& ways(block& x, int levels);
-  double seconds_of_leaf(block& x) { return ways(x, 0).front().seconds(); }
+  [[nodiscard]] static double seconds_of_leaf(block const& x) { return 2 * x.leaf; }  // as way::seconds()
 
-  [[nodiscard]] extent size_of(block const& x) const {
-    return {double(shape_.m) / x.d[0], double(shape_.n) / x.d[1], double(shape_.k) / x.d[2]};
-  }
-  [[nodiscard]] bool fits(extent const& block, level_traffic const& t) const;
-  /// At most one level of a plan does not halve: more of them open a space that no plan within a millisecond covers,
-  /// and what they gain over one is little.
-  [[nodiscard]] bool may_follow(shape_group const& shape, bool mixed) const noexcept {
-    return !mixed || shape.blocks().halves() || from_.shapes.size() == 1;
-  }
-  /// The blocks of a level.
-  block& inside(block const& x, level_traffic const& t);
-  [[nodiscard]] level_passes const& passes(level_traffic const& t, extent const& block, bool overwrite,
-                                           bool independent) const {
-    return t.in(order_of(block, {shape_.a_row_major, shape_.b_row_major}, overwrite, independent));
-  }
-  [[nodiscard]] prices const& price() const noexcept { return price_; }
+  std::vector<division>& divisions(block& x);
+  block& inside(block const& x, division& by);
+  std::vector<around> const& algorithms(block const& x, division& by);
   [[nodiscard]] double growth(known_algorithm const& x) const noexcept;
 
   /// Appends the levels of a way.
@@ -86,21 +102,29 @@ private:
     std::size_t operator()(key const& x) const noexcept;
   };
 
-  double price(extent const& block, level_traffic const& fused);
-  void add_fused(std::vector<way>& list, extent const& block, known_algorithm const& x, known_algorithm const* second);
-  /// Even if its sums and updates cost nothing?
-  [[nodiscard]] bool may_pay(extent const& block, level_traffic const& t, double classical);
+  [[nodiscard]] bool fits(extent const& block, level_traffic const& t) const;
+  /// At most one level of a plan does not halve: more of them open a space that no plan within a millisecond covers,
+  /// and what they gain over one is little.
+  [[nodiscard]] bool may_follow(shape_group const& shape, bool mixed) const noexcept;
+  double price(block const& x, level_traffic const& fused);
+  [[nodiscard]] around price_around(extent const& inner, known_algorithm const& x) const;
+  std::vector<fused_levels> const& fused(block const& x, division& by, int levels);
+  void price_fused(std::vector<fused_levels>& list, block const& x, known_algorithm const& outer,
+                   known_algorithm const* second);
   /// The outer one halves: the packing would form too many sums of other pairs.
-  void add_two_fused(std::vector<way>& list, extent const& block, shape_group const& outer, bool mixed,
-                     double classical);
-  void add_explicit(std::vector<way>& list, block const& outer, shape_group const& shape, int levels, double classical);
-  void add_explicit(std::vector<way>& list, block const& next, std::vector<way> const& below, known_algorithm const& x,
-                    double classical);
+  void price_two_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer);
+  /// Even if its sums and updates cost nothing?
+  [[nodiscard]] bool may_pay(block const& x, level_traffic const& t);
+
+  void add_fused(std::vector<way>& list, fused_levels const& x) const;
+  void add_explicit(std::vector<way>& list, block const& outer, division& by, int levels);
+  void add_explicit(std::vector<way>& list, block const& inner, std::vector<way> const& below, around const& x,
+                    double most) const;
 
   palette const& from_;
   prices const price_;
   problem const& shape_;
-  search_limits const& limits_;
+  search_limits limits_;
   std::unordered_map<key, block, hash> known_;
   std::size_t priced_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "src/plan/accuracy.hpp"
+#include "src/plan/block_search.hpp"
 #include "src/plan/search_space.hpp"
 
 namespace heptad {
@@ -161,7 +162,7 @@ private:
   }
 
   void propose(search_limits const& limits, std::size_t count) {
-    for (outline& o : search(palette_, type_, shape_, workers_, machine_, limits, count).outlines) weigh(std::move(o));
+    for (outline& o : search(blocks_, workers_, limits, count).outlines) weigh(std::move(o));
   }
 
   void weigh(outline o) {
@@ -331,6 +332,7 @@ private:
   double const classical_bound_ =
       error_bound({}, {double(shape_.k), 0, 0, double(shape_.k), false}, unit_roundoff(type_)).product;
   palette const palette_;
+  block_search blocks_{palette_, type_, shape_, machine_};
   std::vector<considered> considered_;
 };
 

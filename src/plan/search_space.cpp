@@ -33,13 +33,12 @@ struct whole {
 class list_search {
 public:
   /// Finds `most` of every number of task levels.
-  list_search(palette const& from, problem const& shape, int workers, block_search& blocks, search_limits const& limits,
-              std::size_t most)
-      : from_(from), shape_(shape), workers_(workers), blocks_(blocks), limits_(limits), most_(most) {}
+  list_search(block_search& blocks, int workers, search_limits const& limits, std::size_t most)
+      : blocks_(blocks), workers_(workers), limits_(limits), most_(most) {}
 
   /// Cheapest first.
   std::vector<whole> run() {
-    bool const over = shape_.beta_zero;
+    bool const over = blocks_.shape().beta_zero;
     follow({}, blocks_.at({1, 1, 1}, false), {0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
     std::vector<whole> all;
     for (auto const& some : found_) all.insert(all.end(), some.begin(), some.end());
@@ -77,32 +76,25 @@ private:
     }
     bool const more = (workers_ > 1 || limits_.any_kind) && outer < std::min(most_task_levels, limits_.most_levels);
     if (!more || limits_.workspace <= 0) return;
-    extent const size = blocks_.size_of(block);
-    double const classical = blocks_.seconds_of_leaf(block);
-    for (auto const& shape : from_.shapes) {
-      if (!blocks_.may_follow(*shape, block.mixed) || !blocks_.fits(size, shape->blocks())) continue;
-      auto& inner = blocks_.inside(block, shape->blocks());
-      if (!limits_.any_kind && shape->blocks().rank * blocks_.seconds_of_leaf(inner) > hopeless * classical) continue;
-      for (known_algorithm const* x : shape->passes())
-        if (growth * blocks_.growth(*x) <= limits_.growth) follow_task(tasks, inner, around, growth, held, *x);
+    double const most =
+        limits_.any_kind ? std::numeric_limits<double>::infinity() : hopeless * block_search::seconds_of_leaf(block);
+    for (block_search::division& by : blocks_.divisions(block)) {
+      block_search::block& inner = blocks_.inside(block, by);
+      if (by.shape->blocks().rank * block_search::seconds_of_leaf(inner) > most) continue;
+      for (block_search::around const& x : blocks_.algorithms(block, by))
+        if (growth * blocks_.growth(*x.algorithm) <= limits_.growth) follow_task(tasks, inner, around, growth, held, x);
     }
   }
 
-  void follow_task(task_levels tasks, block_search::block& block, surroundings const& around, double growth,
-                   double held, known_algorithm const& x) {
-    extent const inner = blocks_.size_of(block);
-    level_passes const& over = blocks_.passes(x.traffic, inner, true, false);
-    level_passes const& onto = blocks_.passes(x.traffic, inner, false, false);
-    double const bytes = blocks_.price().element_bytes();
-    double const sums = bytes * (over.sums_A * inner.m * inner.k + over.sums_B * inner.k * inner.n);
-    if (held + sums > limits_.workspace) return;  // in one slot, at the least
+  void follow_task(task_levels tasks, block_search::block& inner, surroundings const& around, double growth,
+                   double held, block_search::around const& x) {
+    if (held + x.sums > limits_.workspace) return;  // in one slot, at the least
     surroundings next;
-    next.passes = around.passes + around.overwriting * pass_prices(over, inner, bytes).seconds(blocks_.price()) +
-                  around.accumulating * pass_prices(onto, inner, bytes).seconds(blocks_.price());
-    next.overwriting = around.overwriting * over.overwriting + around.accumulating * onto.overwriting;
-    next.accumulating = around.overwriting * over.accumulating + around.accumulating * onto.accumulating;
-    tasks.algorithms[tasks.count++] = &x;
-    follow(tasks, block, next, growth * blocks_.growth(x), held + sums);
+    next.passes = around.passes + around.overwriting * x.overwriting + around.accumulating * x.adding;
+    next.overwriting = around.overwriting * x.over->overwriting + around.accumulating * x.onto->overwriting;
+    next.accumulating = around.overwriting * x.over->accumulating + around.accumulating * x.onto->accumulating;
+    tasks.algorithms[tasks.count++] = x.algorithm;
+    follow(tasks, inner, next, growth * blocks_.growth(*x.algorithm), held + x.sums);
   }
 
   void keep(whole const& w) {
@@ -112,10 +104,8 @@ private:
     same.insert(std::ranges::upper_bound(same, w.seconds, {}, &whole::seconds), w);
   }
 
-  palette const& from_;
-  problem const& shape_;
-  int const workers_;
   block_search& blocks_;
+  int const workers_;
   search_limits const& limits_;
   std::size_t const most_;
   std::array<std::vector<whole>, most_task_levels + 1> found_;
@@ -161,14 +151,12 @@ void vary(outline o, int workers, std::vector<outline>& list) {
 
 }  // namespace
 
-search_result search(palette const& from, element_type type, problem const& shape, int workers,
-                     machine_profile const& machine, search_limits const& limits, std::size_t count) {
+search_result search(block_search& blocks, int workers, search_limits const& limits, std::size_t count) {
   search_result result;
-  if (from.shapes.empty()) return result;
-  block_search blocks(from, type, shape, machine, limits);
+  blocks.set(limits);
   // Of every number of task levels some: how well they share the workers is only known when they are weighed.
   std::size_t const share = workers > 1 ? (count + 1) / 2 : count;
-  for (whole const& w : list_search(from, shape, workers, blocks, limits, share).run()) {
+  for (whole const& w : list_search(blocks, workers, limits, share).run()) {
     if (result.lists == count) break;
     ++result.lists;
     outline o;
@@ -179,6 +167,12 @@ search_result search(palette const& from, element_type type, problem const& shap
   result.blocks = blocks.blocks();
   result.prices = blocks.priced();
   return result;
+}
+
+search_result search(palette const& from, element_type type, problem const& shape, int workers,
+                     machine_profile const& machine, search_limits const& limits, std::size_t count) {
+  block_search blocks(from, type, shape, machine);
+  return search(blocks, workers, limits, count);
 }
 
 }  // namespace heptad

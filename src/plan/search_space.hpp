@@ -23,12 +23,15 @@ struct search_limits {
 };
 
 /// At most `count` lists of levels in all their variants, strips, slots and orders, by and large the cheapest first.
-/// The palette must outlive them.
+/// The palette must outlive them. `blocks` may serve several searches.
 struct search_result {
   std::vector<outline> outlines;
   std::size_t lists = 0;               // of levels
   std::size_t blocks = 0, prices = 0;  // shapes that were looked at, and products priced
 };
+class block_search;
+search_result search(block_search& blocks, int workers, search_limits const& limits, std::size_t count);
+/// The same once.
 search_result search(palette const& from, element_type type, problem const& shape, int workers,
                      machine_profile const& machine, search_limits const& limits, std::size_t count);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "src/plan/block_search.hpp"
 #include "tests/plan/machines.hpp"
 
 using namespace heptad;
@@ -145,4 +146,28 @@ TEST_CASE("a search keeps to its limits") {
   limits.least_levels = limits.most_levels = 3;
   for (outline const& o : search(all, element_type::f64, shape, 1, machine, limits, 24).outlines)
     CHECK(o.levels.size() == 3);
+}
+
+TEST_CASE("a search finds the same whatever was searched for before within other limits") {
+  palette const all("auto");
+  machine_profile const machine = test::zen4();
+  std::vector<search_limits> within(7);
+  within[0].workspace = 0;
+  within[2].workspace = 30e6;
+  within[3].growth = 4;
+  within[4].most_levels = 2;
+  within[5].growth = 60, within[5].proved = true;
+  within[6].smallest_leaf = 1, within[6].any_kind = true, within[6].least_levels = within[6].most_levels = 2;
+  for (int const workers : {1, 4})
+    for (problem const& shape :
+         {shape_of(2048, 2048, 2048, true), shape_of(1717, 2300, 999, false), shape_of(300, 300, 300, true)}) {
+      block_search blocks(all, element_type::f64, shape, machine);
+      for (int const turn : {0, 1})
+        for (search_limits const& limits : within) {
+          CAPTURE(workers, shape.m, turn, &limits - within.data());
+          auto const found = search(blocks, workers, limits, 24).outlines;
+          CHECK((!found.empty() || shape.m < 1000));
+          CHECK(found == search(all, element_type::f64, shape, workers, machine, limits, 24).outlines);
+        }
+    }
 }
