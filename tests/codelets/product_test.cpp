@@ -189,6 +189,12 @@ TEMPLATE_TEST_CASE("product is right where operands are read in place, over seve
   }
 }
 
+TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cache", "[product]", float, double) {
+  std::int64_t const shapes[][3] = {{60007, 3, 73}, {8003, 7, 530}};
+  for (auto const& [m, n, k] : shapes)
+    expect_right<TestType>({.m = m, .n = n, .k = k, .a = {-2}, .c = {{1, 0}, {-1, TestType(0.5)}}, .gap = 1});
+}
+
 TEMPLATE_TEST_CASE("product is right for shallow depths, whose blocks have more rows and columns", "[product]", float,
                    double) {
   using T = TestType;
