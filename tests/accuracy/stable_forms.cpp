@@ -22,7 +22,7 @@ bool uses(plan const& p, std::string const& name) {
 }
 
 plan planned(double max_error, std::string const& algorithm) {
-  problem shape{2048, 1536, 2048};
+  problem shape{1536, 2048, 2048};
   shape.beta_zero = true;
   options wishes;
   wishes.max_error = max_error;
@@ -43,15 +43,15 @@ TEST_CASE("a stable form has the rank of the sparse one, smaller stability facto
     CHECK(factors(*stable) < factors(*sparse));
     ++pairs;
   }
-  CHECK(pairs >= 12);
+  CHECK(pairs >= 9);
 }
 
 TEST_CASE("under a tight max_error the planner takes a stable form where the sparse one is not allowed") {
   constexpr double tight = 2.7;
   plan const p = planned(tight, "auto");
-  CHECK(uses(p, "stable443"));
+  CHECK(uses(p, "stable344"));
   CHECK(p.growth <= tight);
-  CHECK_FALSE(planned(tight, "stable443").levels.empty());
-  CHECK(planned(tight, "sparse443").levels.empty());
-  CHECK(uses(planned(4, "sparse443"), "sparse443"));
+  CHECK_FALSE(planned(tight, "stable344").levels.empty());
+  CHECK(planned(tight, "sparse344").levels.empty());
+  CHECK(uses(planned(4, "sparse344"), "sparse344"));
 }
