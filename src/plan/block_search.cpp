@@ -2,7 +2,9 @@
 #include "src/plan/block_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "src/matrix/limits.hpp"
 
@@ -20,6 +22,7 @@ void keep(std::vector<way>& list, way const& w) {
   };
   if (std::ranges::any_of(list, [&](way const& other) { return beats(other, w); })) return;
   std::erase_if(list, [&](way const& other) { return beats(w, other); });
+  list.reserve(ways_kept + 1);
   auto const at = std::ranges::upper_bound(list, w.seconds(), {}, &way::seconds);
   list.insert(at, w);
   if (list.size() > ways_kept) list.pop_back();
@@ -27,10 +30,35 @@ void keep(std::vector<way>& list, way const& w) {
 
 }  // namespace
 
+bool best_ways::all_below(double seconds) const noexcept {
+  return list.size() == ways_kept && list.back().seconds() < seconds;
+}
+
+void best_ways::depend_on(best_ways const& inner) noexcept {
+  least_growth = std::max(least_growth, inner.least_growth);
+  least_workspace = std::max(least_workspace, inner.least_workspace);
+  most_growth = std::min(most_growth, inner.most_growth);
+  most_workspace = std::min(most_workspace, inner.most_workspace);
+}
+
+bool best_ways::allow(double growth, double workspace, search_limits const& limits) noexcept {
+  auto const refuse = [](double& most, double x) {
+    most = std::min(most, std::nextafter(x, 0));
+    return false;
+  };
+  if (growth > limits.growth) return refuse(most_growth, growth);
+  if (workspace > limits.workspace) return refuse(most_workspace, workspace);
+  least_growth = std::max(least_growth, growth);
+  least_workspace = std::max(least_workspace, workspace);
+  return true;
+}
+
 void block_search::set(search_limits const& limits) {
-  if (limits.smallest_leaf != limits_.smallest_leaf || limits.any_kind != limits_.any_kind) known_.clear();
+  auto const others = [](search_limits const& l) {
+    return std::tuple(l.smallest_leaf, l.any_kind, l.most_levels, l.proved);
+  };
+  if (others(limits) != others(limits_)) known_.clear();
   limits_ = limits;
-  for (auto& [where, x] : known_) x.ways.assign(static_cast<std::size_t>(limits_.most_levels) + 1, std::nullopt);
 }
 
 block_search::block& block_search::at(divisors d, bool mixed) {
@@ -44,24 +72,22 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   return x;
 }
 
-std::vector<way> const& block_search::ways(block& x, int levels) {
+best_ways const& block_search::best(block& x, int levels) {
   auto& known = x.ways[static_cast<std::size_t>(levels)];
-  if (known) return *known;
-  std::vector<way> list;
+  if (known && known->hold(limits_)) return *known;
+  best_ways found;
   if (levels == 0) {
     way leaf;
     leaf.overwrite = leaf.accumulate = x.leaf;
-    list.push_back(leaf);
-    return known.emplace(std::move(list));
+    found.list.push_back(leaf);
+    return known.emplace(std::move(found));
   }
   for (division& by : divisions(x)) {
     if (levels <= most_fused_levels)
-      for (fused_levels const& f : fused(x, by, levels)) add_fused(list, f);
-    bool const room = limits_.workspace > 0;  // for sums
-    if (room && (limits_.any_kind || levels <= most_explicit_levels + most_fused_levels))
-      add_explicit(list, x, by, levels);
+      for (fused_levels& f : fused(x, by, levels)) add_fused(found, x, f);
+    if (limits_.any_kind || levels <= most_explicit_levels + most_fused_levels) add_explicit(found, x, by, levels);
   }
-  return known.emplace(std::move(list));
+  return known.emplace(std::move(found));
 }
 
 bool block_search::fits(extent const& block, level_traffic const& t) const {
@@ -75,7 +101,7 @@ bool block_search::may_follow(shape_group const& shape, bool mixed) const noexce
 
 std::vector<block_search::division>& block_search::divisions(block& x) {
   if (x.divisions) return *x.divisions;
-  x.divisions.emplace();
+  x.divisions.emplace().reserve(x.mixed ? 1 : from_.shapes.size());
   for (auto const& shape : from_.shapes)
     if (may_follow(*shape, x.mixed) && fits(x.size, shape->blocks()))
       x.divisions->push_back({shape.get(), nullptr, {}, {}});
@@ -96,6 +122,7 @@ std::vector<block_search::around> const& block_search::algorithms(block const& x
   if (by.algorithms) return *by.algorithms;
   extent const inner = inside(x, by).size;
   std::vector<around> list;
+  list.reserve(by.shape->passes().size());
   for (known_algorithm const* a : by.shape->passes()) list.push_back(price_around(inner, *a));
   return by.algorithms.emplace(std::move(list));
 }
@@ -141,64 +168,76 @@ double block_search::price(block const& x, level_traffic const& fused) {
   return fused.rank == 1 ? straight : std::min(straight, leaf_seconds(price_, x.size, fused, true));
 }
 
-std::vector<block_search::fused_levels> const& block_search::fused(block const& x, division& by, int levels) {
+std::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {
   auto& known = by.fused[static_cast<std::size_t>(levels - 1)];
   if (known) return *known;
-  std::vector<fused_levels> list;
+  std::vector<fused_levels>& list = known.emplace();
   level_traffic const& t = by.shape->blocks();
-  if (levels == 1 && may_pay(x, t))
-    for (known_algorithm const* a : by.shape->fused()) price_fused(list, x, *a, nullptr);
-  if (levels == 2 && (t.halves() || from_.shapes.size() == 1)) price_two_fused(list, x, *by.shape);
-  return known.emplace(std::move(list));
+  if (levels == 1) {
+    offer_fused(list, x, *by.shape, nullptr);
+  } else if (t.halves() || from_.shapes.size() == 1) {
+    // The outer one halves: the packing would form too many sums of other pairs.
+    extent const half = x.size.over(t);
+    for (auto const& shape : from_.shapes)
+      if (may_follow(*shape, x.mixed) && fits(half, shape->blocks())) offer_fused(list, x, *by.shape, shape.get());
+  }
+  return list;
 }
 
-void block_search::price_fused(std::vector<fused_levels>& list, block const& x, known_algorithm const& outer,
-                               known_algorithm const* second) {
-  level_traffic const both = second == nullptr ? level_traffic{} : fused_over(outer.traffic, second->traffic);
-  level_traffic const& all = second == nullptr ? outer.traffic : both;
-  if (std::max({all.widest_A, all.widest_B, all.widest_C}) > most_terms) return;
-  list.push_back({&outer, second, price(x, all)});
-}
-
-bool block_search::may_pay(block const& x, level_traffic const& t) {
-  if (limits_.any_kind) return true;
-  extent const inner = x.size.over(t);
+void block_search::offer_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer,
+                               shape_group const* second) {
+  level_traffic const t = second == nullptr ? outer.blocks() : fused_over(outer.blocks(), second->blocks());
+  extent const leaf = x.size.over(t);
   ++priced_;
-  return 2 * t.rank * price_.product(inner.m, inner.n, inner.k) < seconds_of_leaf(x);
+  double const least = 2 * t.rank * price_.product(leaf.m, leaf.n, leaf.k);
+  if (limits_.any_kind || least < seconds_of_leaf(x)) list.push_back({&outer, second, least, {}});
 }
 
-void block_search::price_two_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer) {
-  extent const half = x.size.over(outer.blocks());
-  for (auto const& shape : from_.shapes) {
-    if (!may_follow(*shape, x.mixed) || !fits(half, shape->blocks())) continue;
-    if (!may_pay(x, fused_over(outer.blocks(), shape->blocks()))) continue;
-    for (known_algorithm const* a : outer.fused())
-      for (known_algorithm const* b : shape->fused()) price_fused(list, x, *a, b);
+std::vector<block_search::fused_levels::choice> const& block_search::priced(block const& x, fused_levels& f) {
+  if (f.choices) return *f.choices;
+  auto& choices = f.choices.emplace();
+  auto const add = [&](known_algorithm const* outer, known_algorithm const* second, level_traffic const& t) {
+    if (std::max({t.widest_A, t.widest_B, t.widest_C}) <= most_terms) choices.push_back({outer, second, price(x, t)});
+  };
+  for (known_algorithm const* a : f.outer->fused()) {
+    if (f.second == nullptr) add(a, nullptr, a->traffic);
+    else
+      for (known_algorithm const* b : f.second->fused()) add(a, b, fused_over(a->traffic, b->traffic));
+  }
+  return choices;
+}
+
+void block_search::add_fused(best_ways& best, block const& x, fused_levels& f) {
+  if (best.all_below(f.least)) return;
+  for (fused_levels::choice const& c : priced(x, f)) {
+    way w;
+    w.outer = c.outer, w.second = c.second, w.fused = true;
+    w.growth = growth(*c.outer) * (c.second == nullptr ? 1 : growth(*c.second));
+    w.overwrite = w.accumulate = c.seconds;
+    if (best.allow(w.growth, 0, limits_)) keep(best.list, w);
   }
 }
 
-void block_search::add_fused(std::vector<way>& list, fused_levels const& x) const {
-  way w;
-  w.outer = x.outer, w.second = x.second, w.fused = true;
-  w.growth = growth(*x.outer) * (x.second == nullptr ? 1 : growth(*x.second));
-  if (w.growth > limits_.growth) return;
-  w.overwrite = w.accumulate = x.seconds;
-  keep(list, w);
-}
-
-void block_search::add_explicit(std::vector<way>& list, block const& outer, division& by, int levels) {
+void block_search::add_explicit(best_ways& best, block const& outer, division& by, int levels) {
+  constexpr double any_sums = std::numeric_limits<double>::min();
+  if (!best.allow(0, any_sums, limits_)) return;
   block& inner = inside(outer, by);
-  std::vector<way> const& below = ways(inner, levels - 1);
-  if (below.empty()) return;
+  best_ways const& below = this->best(inner, levels - 1);
+  best.depend_on(below);
+  if (below.list.empty()) return;
   double const most = limits_.any_kind ? std::numeric_limits<double>::infinity() : hopeless * seconds_of_leaf(outer);
-  if (by.shape->blocks().rank * below.front().seconds() > most) return;
-  for (around const& x : algorithms(outer, by)) add_explicit(list, inner, below, x, most);
+  int const rank = by.shape->blocks().rank;
+  if (rank * below.list.front().seconds() > most) return;
+  double least = std::numeric_limits<double>::infinity();
+  for (way const& w : below.list) least = std::min({least, w.overwrite, w.accumulate});
+  if (best.all_below(2 * rank * least)) return;
+  for (around const& x : algorithms(outer, by)) add_explicit(best, inner, below.list, x, most);
 }
 
-void block_search::add_explicit(std::vector<way>& list, block const& inner, std::vector<way> const& below,
-                                around const& x, double most) const {
+void block_search::add_explicit(best_ways& best, block const& inner, std::vector<way> const& below, around const& x,
+                                double most) const {
   double const factor = growth(*x.algorithm), held = x.sums + x.temporaries;
-  if (factor > limits_.growth || held > limits_.workspace) return;
+  if (!best.allow(factor, held, limits_)) return;
   for (std::size_t i = 0; i < below.size(); ++i) {
     way w;
     w.outer = x.algorithm;
@@ -207,8 +246,7 @@ void block_search::add_explicit(std::vector<way>& list, block const& inner, std:
     w.accumulate = x.adding + x.onto->overwriting * below[i].overwrite + x.onto->accumulating * below[i].accumulate;
     w.growth = factor * below[i].growth;
     w.held = held + below[i].held;
-    if (w.growth > limits_.growth || w.held > limits_.workspace || w.seconds() > most) continue;
-    keep(list, w);
+    if (w.seconds() <= most && best.allow(w.growth, w.held, limits_)) keep(best.list, w);
   }
 }
 

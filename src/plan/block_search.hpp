@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +34,24 @@ struct way {
   [[nodiscard]] double seconds() const noexcept { return overwrite + accumulate; }
 };
 
+/// The best ways of so many levels, and the limits within which they are the best.
+struct best_ways {
+  std::vector<way> list;  // cheapest first
+  double least_growth = 0, least_workspace = 0;
+  double most_growth = std::numeric_limits<double>::infinity(), most_workspace = most_growth;
+
+  /// As many are kept, and each takes less than this.
+  [[nodiscard]] bool all_below(double seconds) const noexcept;
+  [[nodiscard]] bool hold(search_limits const& l) const noexcept {
+    return least_growth <= l.growth && l.growth <= most_growth && least_workspace <= l.workspace &&
+           l.workspace <= most_workspace;
+  }
+  /// They depend on these, too.
+  void depend_on(best_ways const& inner) noexcept;
+  /// Within the limits? From now on they hold within those that say the same.
+  bool allow(double growth, double workspace, search_limits const& limits) noexcept;
+};
+
 class block_search {
 public:
   using divisors = std::array<std::uint32_t, 3>;
@@ -44,10 +63,15 @@ public:
     double overwriting, adding;       // seconds of the passes of such nodes
     double sums, temporaries;         // bytes
   };
-  /// One fused level, or two.
+  /// One fused level of a shape, or two, by all algorithms.
   struct fused_levels {
-    known_algorithm const *outer, *second;
-    double seconds;
+    shape_group const *outer, *second;  // second: of two
+    double least;                       // seconds of the products alone
+    struct choice {
+      known_algorithm const *outer, *second;
+      double seconds;
+    };
+    std::optional<std::vector<choice>> choices;  // once they are priced
   };
   struct block;
   /// A shape that a block may be divided in; what is priced of it when it is asked for.
@@ -64,7 +88,7 @@ public:
     extent size;
     double leaf;  // seconds of a classical product
     std::optional<std::vector<division>> divisions;
-    std::vector<std::optional<std::vector<way>>> ways;  // by the number of levels; none: not yet known
+    std::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
   };
 
   block_search(palette const& from, element_type type, problem const& shape, machine_profile const& machine)
@@ -75,10 +99,10 @@ public:
   /// Of everything that is asked for from now on.
   void set(search_limits const& limits);
 
-  /// It stays where it is, until limits with other leaves or kinds of levels are set.
+  /// It stays where it is, until limits are set that differ in more than growth and workspace.
   block& at(divisors d, bool mixed);
   /// The best ways to do the block with exactly so many levels.
-  std::vector<way> const& ways(block& x, int levels);
+  std::vector<way> const& ways(block& x, int levels) { return best(x, levels).list; }
   [[nodiscard]] static double seconds_of_leaf(block const& x) { return 2 * x.leaf; }  // as way::seconds()
 
   std::vector<division>& divisions(block& x);
@@ -102,23 +126,22 @@ private:
     std::size_t operator()(key const& x) const noexcept;
   };
 
+  best_ways const& best(block& x, int levels);
   [[nodiscard]] bool fits(extent const& block, level_traffic const& t) const;
   /// At most one level of a plan does not halve: more of them open a space that no plan within a millisecond covers,
   /// and what they gain over one is little.
   [[nodiscard]] bool may_follow(shape_group const& shape, bool mixed) const noexcept;
   double price(block const& x, level_traffic const& fused);
   [[nodiscard]] around price_around(extent const& inner, known_algorithm const& x) const;
-  std::vector<fused_levels> const& fused(block const& x, division& by, int levels);
-  void price_fused(std::vector<fused_levels>& list, block const& x, known_algorithm const& outer,
-                   known_algorithm const* second);
-  /// The outer one halves: the packing would form too many sums of other pairs.
-  void price_two_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer);
-  /// Even if its sums and updates cost nothing?
-  [[nodiscard]] bool may_pay(block const& x, level_traffic const& t);
+  std::vector<fused_levels>& fused(block const& x, division& by, int levels);
+  /// Appends the levels if they may pay, even if their sums and updates cost nothing.
+  void offer_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer,
+                   shape_group const* second);
+  std::vector<fused_levels::choice> const& priced(block const& x, fused_levels& f);
 
-  void add_fused(std::vector<way>& list, fused_levels const& x) const;
-  void add_explicit(std::vector<way>& list, block const& outer, division& by, int levels);
-  void add_explicit(std::vector<way>& list, block const& inner, std::vector<way> const& below, around const& x,
+  void add_fused(best_ways& best, block const& x, fused_levels& f);
+  void add_explicit(best_ways& best, block const& outer, division& by, int levels);
+  void add_explicit(best_ways& best, block const& inner, std::vector<way> const& below, around const& x,
                     double most) const;
 
   palette const& from_;
