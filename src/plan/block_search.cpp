@@ -173,24 +173,19 @@ std::vector<block_search::fused_levels>& block_search::fused(block const& x, div
   if (known) return *known;
   std::vector<fused_levels>& list = known.emplace();
   level_traffic const& t = by.shape->blocks();
+  // May they pay, even if their sums and updates cost nothing?
+  auto const offer = [&](shape_group const* second, double products) {
+    if (limits_.any_kind || products < seconds_of_leaf(x)) list.push_back({by.shape, second, products, {}});
+  };
+  block& inner = inside(x, by);
   if (levels == 1) {
-    offer_fused(list, x, *by.shape, nullptr);
+    offer(nullptr, t.rank * seconds_of_leaf(inner));
   } else if (t.halves() || from_.shapes.size() == 1) {
     // The outer one halves: the packing would form too many sums of other pairs.
-    extent const half = x.size.over(t);
-    for (auto const& shape : from_.shapes)
-      if (may_follow(*shape, x.mixed) && fits(half, shape->blocks())) offer_fused(list, x, *by.shape, shape.get());
+    for (division& in : divisions(inner))
+      offer(in.shape, double(t.rank) * in.shape->blocks().rank * seconds_of_leaf(inside(inner, in)));
   }
   return list;
-}
-
-void block_search::offer_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer,
-                               shape_group const* second) {
-  level_traffic const t = second == nullptr ? outer.blocks() : fused_over(outer.blocks(), second->blocks());
-  extent const leaf = x.size.over(t);
-  ++priced_;
-  double const least = 2 * t.rank * price_.product(leaf.m, leaf.n, leaf.k);
-  if (limits_.any_kind || least < seconds_of_leaf(x)) list.push_back({&outer, second, least, {}});
 }
 
 std::vector<block_search::fused_levels::choice> const& block_search::priced(block const& x, fused_levels& f) {

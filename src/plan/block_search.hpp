@@ -134,9 +134,6 @@ private:
   double price(block const& x, level_traffic const& fused);
   [[nodiscard]] around price_around(extent const& inner, known_algorithm const& x) const;
   std::vector<fused_levels>& fused(block const& x, division& by, int levels);
-  /// Appends the levels if they may pay, even if their sums and updates cost nothing.
-  void offer_fused(std::vector<fused_levels>& list, block const& x, shape_group const& outer,
-                   shape_group const* second);
   std::vector<fused_levels::choice> const& priced(block const& x, fused_levels& f);
 
   void add_fused(best_ways& best, block const& x, fused_levels& f);

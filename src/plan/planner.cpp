@@ -162,11 +162,15 @@ private:
   }
 
   void propose(search_limits const& limits, std::size_t count) {
-    for (outline& o : search(blocks_, workers_, limits, count).outlines) weigh(std::move(o));
+    // One search finds nothing twice.
+    auto const before = static_cast<std::ptrdiff_t>(considered_.size());
+    for (outline& o : search(blocks_, workers_, limits, count).outlines)
+      if (std::find_if(considered_.begin(), considered_.begin() + before,
+                       [&](considered const& c) { return c.what == o; }) == considered_.begin() + before)
+        weigh(std::move(o));
   }
 
   void weigh(outline o) {
-    if (std::ranges::find(considered_, o, &considered::what) != considered_.end()) return;
     considered c{std::move(o), {}, 1, 0, verdict::possible};
     c.cost = predict(type_, shape_, workers_, machine_, c.what);
     std::vector<level_accuracy const*> levels;
