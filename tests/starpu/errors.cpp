@@ -8,6 +8,7 @@
 #include "schedulers/starpu/graph_run.hpp"
 #include "src/api/memory.hpp"
 #include "src/api/runtime_call.hpp"
+#include "tests/starpu/listener.hpp"
 #include "tests/starpu/runtime.hpp"
 
 using namespace heptad;
@@ -104,14 +105,14 @@ TEST_CASE("no memory is an error before anything is submitted") {
 }
 
 TEST_CASE("a task that StarPU refuses is an error, the tasks before it end, and StarPU and the handles go on") {
-  // Devices that nobody has are to run all tasks from one on.
+  // A device that nobody has is to run one task.
   struct : stream_tasks {
-    int first = 0;
+    int which = 0;
     mutable int asked = 0;
-    [[nodiscard]] bool knows(task const&) const noexcept override { return asked++ >= first; }
+    [[nodiscard]] bool knows(task const&) const noexcept override { return asked++ == which; }
     void queue_at(task const&, std::span<location const>, double, double, CUstream_st*) const override {}
   } nowhere;
-  nowhere.first = GENERATE(0, 1, 4);
+  nowhere.which = GENERATE(0, 1, 4);
   own_starpu const runtime;
   std::mt19937 random(5);
   handled_matrix<double> A(201, 160, random), B(160, 190, random), C(201, 190, random), wanted(C);
@@ -131,8 +132,12 @@ TEST_CASE("a task that StarPU refuses is an error, the tasks before it end, and 
   {
     starpu::graph_run one(product, handles, {});
     one.prepare();
+    listener const ear;
     CHECK(message_of([&] { one.submit([&] { ended = true; }); }, status::internal_error)
               .starts_with("StarPU refused a task"));
+    heard const h = ear.so_far();
+    CHECK(h.of_graph().size() < product.work->tasks.size());
+    CHECK(h.tasks.back().where == STARPU_CUDA);  // nothing was submitted after it
     starpu_task_wait_for_all();
     CHECK(ended);
   }
