@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A second memory node: an OpenCL device, for which PoCL serves the processor. Sums are made on CPU workers, products
-// on either, so that operands, sums and results travel both ways.
+// on either, so that operands, sums and results travel both ways. And two nodes of main memory.
 #include <heptad/starpu.hpp>
 
-#include "tests/starpu/runtime.hpp"
+#include "tests/starpu/flight.hpp"
+#include "tests/tasks/plans.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -11,6 +12,7 @@ using namespace heptad::test;
 namespace {
 
 void set_to_one(double& x) { x = 1; }
+void doubled(double& x) { x *= 2; }
 
 }  // namespace
 
@@ -116,4 +118,23 @@ TEST_CASE("a result at home in a device's memory is refused, an operand there is
   starpu_data_unregister(B);
   starpu_free_on_node(node, memory, bytes);
   CHECK((C.data == wanted.data));
+}
+
+TEST_CASE("a result at home in the second node of main memory is whole again for the caller's tasks") {
+  two_numa_nodes const nodes;
+  REQUIRE(starpu_memory_nodes_get_count() == 2);
+  std::mt19937 random(25);
+  plan p = test::make_plan("TT", "winograd", 40, 44, 36, false);
+  operands<double> x(p, random), expected(x);
+  expected.by_definition(-1, 2);
+  for (double& e : expected.C.data)
+    if (e != expected.C.mark) e *= 2;
+  int const home = GENERATE(0, 1);
+  x.A.share(1), x.B.share(0), x.C.share(home);
+  flight<double> one(p, -1, 2, {workspace::of_starpu, false, false});
+  one.submit(x.A.handle, x.B.handle, x.C.handle);
+  submit(each_element<double, doubled>(), x.C.handle);
+  x.A.release(), x.B.release(), x.C.release();
+  starpu_task_wait_for_all();
+  CHECK((x.C.data == expected.C.data));
 }

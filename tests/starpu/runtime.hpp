@@ -47,6 +47,26 @@ private:
   std::optional<own_starpu> runtime_;
 };
 
+/// Two CPU workers on a machine that has two nodes of main memory, as hwloc tells StarPU. What StarPU measures of its
+/// memories belongs to another host.
+class two_numa_nodes {
+public:
+  two_numa_nodes() {
+    setenv("HWLOC_SYNTHETIC", "numa:2 core:1 pu:1", 1);
+    setenv("STARPU_USE_NUMA", "1", 1);
+    setenv("STARPU_NOPENCL", "0", 1);
+    setenv("STARPU_HOSTNAME", "two-numa-nodes", 1);
+    runtime_.emplace("lws");
+  }
+  ~two_numa_nodes() {
+    runtime_.reset();
+    for (char const* name : {"HWLOC_SYNTHETIC", "STARPU_USE_NUMA", "STARPU_HOSTNAME"}) unsetenv(name);
+  }
+
+private:
+  std::optional<own_starpu> runtime_;
+};
+
 /// Column-major, with a leading dimension larger than needed and a mark in what is between.
 template <typename T>
 struct handled_matrix {
@@ -60,8 +80,8 @@ struct handled_matrix {
   handled_matrix& operator=(handled_matrix const&) = delete;
   ~handled_matrix() { release(); }
 
-  starpu_data_handle_t share() {
-    starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(data.data()),
+  starpu_data_handle_t share(int home = STARPU_MAIN_RAM) {
+    starpu_matrix_data_register(&handle, home, reinterpret_cast<std::uintptr_t>(data.data()),
                                 static_cast<std::uint32_t>(ld), static_cast<std::uint32_t>(rows),
                                 static_cast<std::uint32_t>(cols), sizeof(T));
     return handle;
