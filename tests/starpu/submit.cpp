@@ -6,6 +6,7 @@
 #include <heptad/starpu.hpp>
 #include <limits>
 
+#include "tests/starpu/listener.hpp"
 #include "tests/starpu/runtime.hpp"
 
 using namespace heptad;
@@ -245,8 +246,10 @@ TEST_CASE("a scheduling context keeps the product on its workers") {
   classical(1.0, A, false, B, false, 1.0, expected);
   submit_options how = levels(2);
   how.sched_ctx = context;
+  listener const ear;
   plan const planned = submit_gemm(1.0, A.share(), B.share(), 1.0, C.share(), how);
   CHECK(planned.workers == 1);
+  for (heard::task const& t : ear.so_far().tasks) CHECK(t.sched_ctx == context);
   C.release();
   CHECK((C.data == expected.data));
   starpu_task_wait_for_all();
