@@ -120,6 +120,41 @@ TEST_CASE("a result at home in a device's memory is refused, an operand there is
   CHECK((C.data == wanted.data));
 }
 
+TEST_CASE("a part of a matrix that a device has in its memory is a result like any other") {
+  two_nodes const nodes;
+  SKIP_WITHOUT_DEVICE
+  int device = -1;
+  REQUIRE(starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, &device, 1) != 0);
+  starpu::run_options on_device;
+  on_device.worker = [device](task const& t) { return std::holds_alternative<sequence_step>(t.body) ? device : -1; };
+  std::mt19937 random(26);
+  handled_matrix<double> whole(80, 88, random), D(88, 8, random), E(80, 8, random), expected(whole);
+  flight<double> reading(test::make_plan("", "", 80, 8, 88, true), 1, 0, {workspace::of_starpu, false, false});
+  reading.submit(whole.share(), D.share(), E.share(), on_device);
+  starpu_task_wait_for_all();
+
+  starpu_data_filter columns{}, rows{};
+  columns.filter_func = starpu_matrix_filter_vertical_block;
+  rows.filter_func = starpu_matrix_filter_block;
+  columns.nchildren = rows.nchildren = 2;
+  starpu_data_handle_t half[2], quarter[2];
+  starpu_data_partition_plan(whole.handle, &columns, half);
+  starpu_data_partition_plan(half[1], &rows, quarter);
+  operands<double> x(test::make_plan("TT", "winograd", 40, 44, 36, false), random);
+  for (std::int64_t j = 0; j < 44; ++j)
+    for (std::int64_t i = 0; i < 40; ++i) x.C(i, j) = whole(40 + i, 44 + j);
+  x.by_definition(1, -1);
+  for (std::int64_t j = 0; j < 44; ++j)
+    for (std::int64_t i = 0; i < 40; ++i) expected(40 + i, 44 + j) = x.C(i, j);
+  flight<double> one(test::make_plan("TT", "winograd", 40, 44, 36, false), 1, -1, {workspace::of_starpu, false, false});
+  one.submit(x.A.share(), x.B.share(), quarter[1], on_device);
+  starpu_task_wait_for_all();
+  starpu_data_partition_clean(half[1], 2, quarter);
+  starpu_data_partition_clean(whole.handle, 2, half);
+  whole.release(), x.A.release(), x.B.release(), D.release(), E.release();
+  CHECK((whole.data == expected.data));
+}
+
 TEST_CASE("a result at home in the second node of main memory is whole again for the caller's tasks") {
   two_numa_nodes const nodes;
   REQUIRE(starpu_memory_nodes_get_count() == 2);
