@@ -134,16 +134,12 @@ private:
       limits.growth = wishes_.guaranteed ? wishes_.max_error : wishes_.max_error / growth_of_sums;
       limits.proved = wishes_.guaranteed;
       limits.workspace = cap_;
-      propose(limits, lists_weighed);
-      // The search counts less than slots and strips take: where that is too much, it is asked for what needs less, and
-      // for what needs nothing.
-      bool const too_large = any(verdict::too_large);
-      for (constexpr double least = 1 << 20; too_large && !any(verdict::possible) && limits.workspace > least;) {
-        limits.workspace /= 2;
-        propose(limits, lists_weighed);
-      }
+      // The search counts less than slots and strips take: where that is too much, it is asked for what needs less,
+      // until what it finds fits, and for what needs nothing.
+      constexpr double least = 1 << 20;
+      while (!propose(limits, lists_weighed) && limits.workspace > least) limits.workspace /= 2;
       limits.workspace = 0;
-      if (too_large) propose(limits, lists_without_buffers);
+      if (any(verdict::too_large)) propose(limits, lists_without_buffers);
       limits.growth = limits.workspace = std::numeric_limits<double>::infinity();
       bool const bounded = wishes_.max_error < default_max_error || cap_ < default_cap_;
       if (bounded || considered_.empty()) propose(limits, lists_refused);
@@ -161,16 +157,22 @@ private:
     return std::ranges::find(considered_, what, &considered::allowed) != considered_.end();
   }
 
-  void propose(search_limits const& limits, std::size_t count) {
+  /// Is the fastest plan that is found small enough, or one that takes hardly longer, or is there none?
+  bool propose(search_limits const& limits, std::size_t count) {
     // One search finds nothing twice.
     auto const before = static_cast<std::ptrdiff_t>(considered_.size());
-    for (outline& o : search(blocks_, workers_, limits, count).outlines)
-      if (std::find_if(considered_.begin(), considered_.begin() + before,
-                       [&](considered const& c) { return c.what == o; }) == considered_.begin() + before)
-        weigh(std::move(o));
+    double possible = std::numeric_limits<double>::infinity(), too_large = possible;
+    for (outline& o : search(blocks_, workers_, limits, count).outlines) {
+      auto const known = std::find_if(considered_.begin(), considered_.begin() + before,
+                                      [&](considered const& c) { return c.what == o; });
+      considered const& c = known == considered_.begin() + before ? weigh(std::move(o)) : *known;
+      if (c.allowed == verdict::possible) possible = std::min(possible, c.seconds());
+      if (c.allowed == verdict::too_large) too_large = std::min(too_large, c.seconds());
+    }
+    return possible <= (1 + frugal_tie) * too_large;
   }
 
-  void weigh(outline o) {
+  considered const& weigh(outline o) {
     considered c{std::move(o), {}, 1, 0, verdict::possible};
     c.cost = predict(type_, shape_, workers_, machine_, c.what);
     std::vector<level_accuracy const*> levels;
@@ -184,7 +186,7 @@ private:
     double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
     if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
     else if (!fits(c)) c.allowed = verdict::too_large;
-    considered_.push_back(std::move(c));
+    return considered_.emplace_back(std::move(c));
   }
 
   // Packing panels are what the classical product needs too; a plan that adds nothing to them always fits.

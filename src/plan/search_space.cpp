@@ -71,7 +71,7 @@ private:
         if (growth * ways[i].growth > limits_.growth || held + ways[i].held * workers_ > limits_.workspace) continue;
         double const work =
             around.passes + around.overwriting * ways[i].overwrite + around.accumulating * ways[i].accumulate;
-        keep({tasks, &block, inner, i, work * idle(tasks, ways[i])});
+        if (may_keep(outer, work)) keep({tasks, &block, inner, i, work * idle(tasks, ways[i])});
       }
     }
     bool const more = (workers_ > 1 || limits_.any_kind) && outer < std::min(most_task_levels, limits_.most_levels);
@@ -97,9 +97,13 @@ private:
     follow(tasks, inner, next, growth * blocks_.growth(*x.algorithm), held + x.sums);
   }
 
+  [[nodiscard]] bool may_keep(int tasks, double seconds) const {
+    std::vector<whole> const& same = found_[static_cast<std::size_t>(tasks)];
+    return same.size() < most_ || seconds < same.back().seconds;
+  }
   void keep(whole const& w) {
+    if (!may_keep(static_cast<int>(w.tasks.count), w.seconds)) return;
     std::vector<whole>& same = found_[w.tasks.count];
-    if (same.size() == most_ && w.seconds >= same.back().seconds) return;
     if (same.size() == most_) same.pop_back();
     same.insert(std::ranges::upper_bound(same, w.seconds, {}, &whole::seconds), w);
   }
@@ -118,10 +122,13 @@ void vary(outline o, int workers, std::vector<outline>& list) {
     bool independent;
     int strips;
   };
-  // A single task level has one node, so one slot; as many strips as workers leave none of these without work.
+  // A single task level has one node, so one slot; as many strips as workers leave none of these without work. With
+  // them more levels need but one slot, and so the least workspace.
   std::array<order, 4> const one_level{order{1, false, 1}, {1, true, 1}, {1, false, workers}, {1, true, workers}};
-  static constexpr std::array<order, 4> more_levels{order{1, false, 1}, {2, false, 1}, {3, false, 1}, {3, true, 1}};
-  static constexpr std::array<order, 4> many_workers{order{3, false, 1}, {3, true, 1}, {3, false, 4}, {3, true, 4}};
+  std::array<order, 5> const more_levels{
+      order{1, false, 1}, {2, false, 1}, {3, false, 1}, {3, true, 1}, {1, false, workers}};
+  std::array<order, 5> const many_workers{
+      order{3, false, 1}, {3, true, 1}, {3, false, 4}, {3, true, 4}, {1, false, workers}};
   auto const tasks = std::ranges::count(o.levels, level_kind::task, &outline_level::kind);
   bool const any_fused = o.levels.back().kind == level_kind::fused;
   // Every strip would make the sums of explicit levels again.

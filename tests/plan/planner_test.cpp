@@ -198,6 +198,24 @@ TEST_CASE("no cap on the workspace makes a plan slower than no workspace at all"
       }
 }
 
+TEST_CASE("a cap on the workspace makes no plan slower than a tighter one does") {
+  machine_profile machine = default_profile();
+  machine.l2_bytes = 512 << 10, machine.l3_bytes = 32 << 20;
+  for (std::int64_t const n : {8192, 16384})
+    for (int const workers : {8, 64}) {
+      double const operands = 3.0 * 8 * static_cast<double>(n) * static_cast<double>(n);
+      double tighter = 1e300;
+      for (double const fraction : {0.06, 0.12, 0.25, 0.5, 1.0, 2.0}) {
+        options o;
+        o.max_workspace = static_cast<std::size_t>(fraction * operands);
+        CAPTURE(n, workers, fraction, tighter);
+        double const seconds = f64_plan(square(n), workers, o, machine).seconds;
+        CHECK(seconds <= 1.03 * tighter);  // a tie is broken by accuracy
+        tighter = std::min(tighter, seconds);
+      }
+    }
+}
+
 TEST_CASE("without workspace all levels are fused and nothing gathers the products") {
   options o;
   o.max_workspace = 0;
