@@ -2,6 +2,7 @@
 // Kernel set "avx2": tiles of 12×4 doubles and 24×4 floats in 12 of the 16 vector registers.
 #include <immintrin.h>
 
+#include "codelets/cpu/avx2_chunk.hpp"
 #include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_dots.hpp"
@@ -14,8 +15,11 @@ struct avx2_f64 {
   using element = double;
   using vector = __m256d;
   using mask = __m256i;
-  static constexpr int lanes = 4, nr = 4, tile = 4;
+  static constexpr int lanes = 4, nr = 4, tile = 4, chunk = 16;
   static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
+  [[gnu::always_inline]] static void whole_chunk(double const* a, double const* b, vector (&c)[4][3]) {
+    HEPTAD_CHUNK(a, b, c, "d", 8);
+  }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
   static vector load(double const* p, mask m) { return _mm256_maskload_pd(p, m); }
@@ -45,9 +49,12 @@ struct avx2_f32 {
   using element = float;
   using vector = __m256;
   using mask = __m256i;
-  static constexpr int lanes = 8, nr = 4, tile = 4;
+  static constexpr int lanes = 8, nr = 4, tile = 4, chunk = 16;
   static mask first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+  }
+  [[gnu::always_inline]] static void whole_chunk(float const* a, float const* b, vector (&c)[4][3]) {
+    HEPTAD_CHUNK(a, b, c, "s", 4);
   }
   static vector zero() { return _mm256_setzero_ps(); }
   static vector load(float const* p) { return _mm256_loadu_ps(p); }

@@ -14,7 +14,7 @@ struct avx512_f64 {
   using element = double;
   using vector = __m512d;
   using mask = __mmask8;
-  static constexpr int lanes = 8, nr = 8, tile = 8;
+  static constexpr int lanes = 8, nr = 8, tile = 8, chunk = 8;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
   static vector load(double const* p) { return _mm512_loadu_pd(p); }
@@ -52,7 +52,7 @@ struct avx512_f32 {
   using element = float;
   using vector = __m512;
   using mask = __mmask16;
-  static constexpr int lanes = 16, nr = 8, tile = 8;
+  static constexpr int lanes = 16, nr = 8, tile = 8, chunk = 8;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }
   static vector load(float const* p) { return _mm512_loadu_ps(p); }

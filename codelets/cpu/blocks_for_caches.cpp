@@ -6,13 +6,18 @@
 
 #include <algorithm>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad::cpu {
 
 blocking blocks_for_caches(int mr, int nr, int element_bytes) {
   static long const l2 = std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 256L << 10);
-  constexpr int kc = 256, columns = 16;
+  constexpr int kc = most_k_block, columns = 16;
   int const rows = static_cast<int>(l2 / 2 / (kc * element_bytes));
-  return {.mr = mr, .nr = nr, .mc = (rows + mr - 1) / mr * mr, .kc = kc, .nc = (columns + nr - 1) / nr * nr};
+  auto const whole = [](int extent, int tile) { return (extent + tile - 1) / tile * tile; };
+  bool const keeps = keeps_packed_b(static_cast<double>(l2), element_bytes);
+  int const kept = keeps ? whole(kept_b_bytes / (kc * element_bytes), nr) : 0;
+  return {.mr = mr, .nr = nr, .mc = whole(rows, mr), .kc = kc, .nc = whole(columns, nr), .kept = kept};
 }
 
 }  // namespace heptad::cpu

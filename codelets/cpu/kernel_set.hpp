@@ -23,10 +23,12 @@ struct term {
   T coefficient;
 };
 
-/// Sizes of the blocks that the loops keep in caches, in elements: mc × kc of A in L2, kc × nc of B in L1.
+/// Sizes of the blocks that the loops keep in caches, in elements: mc × kc of A in L2, kc × nc of B in L1. Once packed,
+/// kc × kept of B stay in L3 for the next blocks of A; kept = 0: they pack B again.
 struct blocking {
   int mr = 0, nr = 0;
   int mc = 0, kc = 0, nc = 0;
+  int kept = 0;
 };
 
 struct source_stream;  // lines of the next source block, prefetched in the background

@@ -24,6 +24,8 @@ std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t gr
 // hide its memory traffic.
 struct layout {
   std::int64_t mc, kc, nc;
+  std::int64_t columns;  // whose packed B is kept for the next blocks of A, or all
+  bool keeps_b;
   std::int64_t packed_a, packed_b, buffer, total;
 };
 
@@ -42,41 +44,47 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   l.kc = balanced(k, b.kc, 16);
   l.mc = balanced(m, extended(b.mc, b.mr), b.mr);
   l.nc = balanced(n, extended(b.nc, b.nr), b.nr);
+  l.keeps_b = b.kept > 0 && m > l.mc;
+  l.columns = l.keeps_b ? balanced(n, extended(b.kept, l.nc), l.nc) : n;
   l.packed_a = 0;
   l.packed_b = l.packed_a + l.mc * l.kc + slack;
-  l.buffer = l.packed_b + l.nc * l.kc + slack;
+  l.buffer = l.packed_b + (l.keeps_b ? l.columns : l.nc) * l.kc + slack;
   bool const gathers = how == variant::ab && k > l.kc;
   l.total = l.buffer + (gathers ? round_up(m, l.mc) * round_up(n, l.nc) + slack : 0);
   return l;
 }
 
-// Where a block of A begins: its call, its rows and its depth.
+// Where a block of A begins: its call, the columns of B that it is multiplied with, its depth and its rows.
 template <typename T>
 struct block_of_a {
   product_call<T> const* call;
-  std::int64_t pc, ic;
+  std::int64_t first, pc, ic;
 
+  [[nodiscard]] std::int64_t end(layout const& l) const { return std::min(first + l.columns, call->n); }
   [[nodiscard]] block_of_a after(layout const& l) const {
-    if (ic + l.mc < call->m) return {call, pc, ic + l.mc};
-    if (pc + l.kc < call->k) return {call, pc + l.kc, 0};
-    return {call->next, 0, 0};
+    if (ic + l.mc < call->m) return {call, first, pc, ic + l.mc};
+    if (pc + l.kc < call->k) return {call, first, pc + l.kc, 0};
+    if (first + l.columns < call->n) return {call, first + l.columns, 0, 0};
+    return {call->next, 0, 0, 0};
   }
 };
 
-// What will be packed after the macro-kernel for group jc of B: the next group, and of the next block of A the slice
-// that falls to this group.
+// What will be packed after the macro-kernel for group jc of B: the next group, or its packed form if that is kept, and
+// of the next block of A the slice that falls to this group.
 template <typename T>
-void stream_next(source_stream& stream, block_of_a<T> here, std::int64_t jc, layout const& l) {
+void stream_next(source_stream& stream, block_of_a<T> here, std::int64_t jc, layout const& l, T const* packed_b) {
   block_of_a<T> const after = here.after(l);
-  auto add_b = [&](block_of_a<T> const& p, std::int64_t first) {
-    stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, first, std::min(l.kc, p.call->k - p.pc),
-                   std::min(l.nc, p.call->n - first));
+  auto add_b = [&](block_of_a<T> const& p, std::int64_t group) {
+    std::int64_t const depth = std::min(l.kc, p.call->k - p.pc), cols = std::min(l.nc, p.end(l) - group);
+    if (l.keeps_b && p.ic > 0)
+      stream.add(packed_b + (group - p.first) * depth, cols * depth * static_cast<std::int64_t>(sizeof(T)), 0, 1);
+    else stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, group, depth, cols);
   };
-  if (jc + l.nc < here.call->n) add_b(here, jc + l.nc);
-  else if (after.call) add_b(after, 0);
+  if (jc + l.nc < here.end(l)) add_b(here, jc + l.nc);
+  else if (after.call) add_b(after, after.first);
   if (!after.call) return;
   std::int64_t const depth = std::min(l.kc, after.call->k - after.pc);
-  std::int64_t const groups = (here.call->n + l.nc - 1) / l.nc, group = jc / l.nc;
+  std::int64_t const groups = (here.end(l) - here.first + l.nc - 1) / l.nc, group = (jc - here.first) / l.nc;
   std::int64_t const first = depth * group / groups, end = depth * (group + 1) / groups;
   stream_part<T>(stream, after.call->a, after.call->a_rs, after.call->a_cs, after.ic, after.pc + first,
                  std::min(l.mc, after.call->m - after.ic), end - first);
@@ -116,45 +124,46 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   T* const packed_a = base + l.packed_a;
   T* const packed_b = base + l.packed_b;
 
-  for (std::int64_t pc = 0; pc < call.k; pc += l.kc) {
+  auto const with_block_of_a = [&](block_of_a<T> const& at) {
+    auto const [_, first_column, pc, ic] = at;
     int const depth = static_cast<int>(std::min(l.kc, call.k - pc));
+    int const rows = static_cast<int>(std::min(l.mc, call.m - ic));
     bool const first = pc == 0, last = pc + l.kc >= call.k;
     gather mode = gather::direct;
     if (how == variant::ab && !(first && last)) mode = first ? gather::set : last ? gather::finish : gather::add;
+    term<T> sum[most_terms];
+    kernels.pack_a(sum, move_terms(call.a, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows, depth,
+                   packed_a);
 
-    for (std::int64_t ic = 0; ic < call.m; ic += l.mc) {
-      int const rows = static_cast<int>(std::min(l.mc, call.m - ic));
-      term<T> sum[most_terms];
-      kernels.pack_a(sum, move_terms(call.a, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows, depth,
-                     packed_a);
-
-      for (std::int64_t jc = 0; jc < call.n; jc += l.nc) {
-        int const cols = static_cast<int>(std::min(l.nc, call.n - jc));
+    for (std::int64_t jc = first_column; jc < at.end(l); jc += l.nc) {
+      int const cols = static_cast<int>(std::min(l.nc, at.end(l) - jc));
+      T* const group = packed_b + (l.keeps_b ? (jc - first_column) * depth : 0);
+      if (ic == 0 || !l.keeps_b)
         kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth, cols,
-                       packed_b);
-        for (int q = 0; q < count; ++q) {
-          destination<T> const& d = call.c[q];
-          bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left
-          targets[q] = {d.data + ic * call.c_rs + jc * call.c_cs, d.coefficient, scaled ? d.beta : T(1)};
-        }
-        source_stream stream;
-        stream_next<T>(stream, {&call, pc, ic}, jc, l);
-        T* const gathered = base + l.buffer + jc * round_up(call.m, l.mc) + ic * round_up(cols, kernels.blocks().nr);
-        kernels.macro({.rows = rows,
-                       .cols = cols,
-                       .depth = depth,
-                       .a = packed_a,
-                       .b = packed_b,
-                       .mode = mode,
-                       .buffer = gathered,
-                       .destinations = targets,
-                       .count = count,
-                       .rs = call.c_rs,
-                       .cs = call.c_cs,
-                       .prefetch = stream.lines() > 0 ? &stream : nullptr});
+                       group);
+      for (int q = 0; q < count; ++q) {
+        destination<T> const& d = call.c[q];
+        bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left
+        targets[q] = {d.data + ic * call.c_rs + jc * call.c_cs, d.coefficient, scaled ? d.beta : T(1)};
       }
+      source_stream stream;
+      stream_next<T>(stream, at, jc, l, packed_b);
+      T* const gathered = base + l.buffer + jc * round_up(call.m, l.mc) + ic * round_up(cols, kernels.blocks().nr);
+      kernels.macro({.rows = rows,
+                     .cols = cols,
+                     .depth = depth,
+                     .a = packed_a,
+                     .b = group,
+                     .mode = mode,
+                     .buffer = gathered,
+                     .destinations = targets,
+                     .count = count,
+                     .rs = call.c_rs,
+                     .cs = call.c_cs,
+                     .prefetch = stream.lines() > 0 ? &stream : nullptr});
     }
-  }
+  };
+  for (block_of_a<T> at{&call, 0, 0, 0}; at.call == &call; at = at.after(l)) with_block_of_a(at);
 }
 
 template std::size_t product_scratch<float>(kernel_set<float> const&, std::int64_t, std::int64_t, std::int64_t,

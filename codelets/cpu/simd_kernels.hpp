@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
-// V::tile (columns transposed at once), mr = 3 vectors, nr = V::nr columns. Included only by the files that are
-// compiled for one instruction set; everything is in an unnamed namespace so that no two of them share a function.
+// V::tile (columns transposed at once), V::chunk (k-steps between prefetches), mr = 3 vectors, nr = V::nr columns.
+// Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
+// no two of them share a function.
 //
 // The micro-kernel keeps 3·nr accumulators in registers, streams packed A from L2 and packed B from L1, and walks down
 // a column of tiles by itself. Between k-steps it prefetches the tile of every destination and the next source blocks.
@@ -70,6 +71,20 @@ struct simd_kernels {
     }
   }
 
+  // A chunk of steps; of a whole tile of packed operands by V::whole_chunk, where there is one.
+  template <int MV, int NR, bool PackedA, typename B>
+  [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, B& b, std::int64_t b_step,
+                                               vector (&acc)[NR][MV]) {
+    if constexpr (PackedA && std::is_same_v<B, packed_columns> && MV == vectors && NR == nr &&
+                  requires { V::whole_chunk(a, b.at, acc); }) {
+      V::whole_chunk(a, b.at, acc);
+      a += chunk * MV * lanes;
+      b.at += chunk * nr;
+    } else {
+      steps<MV, NR>(chunk, a, a_step, b, b_step, acc);
+    }
+  }
+
   template <bool Packed, int NR>
   using columns = std::conditional_t<Packed, packed_columns, separate_columns<NR>>;
 
@@ -77,7 +92,7 @@ struct simd_kernels {
   struct tile_run {
     int row, col, tiles, rows, cols;
   };
-  static constexpr int chunk = 8;   // k-steps between prefetches
+  static constexpr int chunk = V::chunk;
   static constexpr int ahead = 10;  // k-steps of A asked for in advance
   // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
   static constexpr int deep_enough = 64;
@@ -101,7 +116,7 @@ struct simd_kernels {
   };
 
   // Tiles of MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
-  template <int MV, int NR, typename B>
+  template <int MV, int NR, bool PackedA, typename B>
   static void micro_kernel(macro_call<T> const& call, tile_run const& at, T const* a_first, T const* b_first,
                            T* buffer) {
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
@@ -122,7 +137,7 @@ struct simd_kernels {
       for (int z = 0; z < chunks; ++z) {
         lines.advance(columns_a_chunk);
         if (call.prefetch) call.prefetch->advance();
-        steps<MV, NR>(chunk, a, a_step, b, call.b_step, acc);
+        one_chunk<MV, NR, PackedA>(a, a_step, b, call.b_step, acc);
       }
       steps<MV, NR>(rest, a, a_step, b, call.b_step, acc);
 
@@ -211,16 +226,16 @@ struct simd_kernels {
 
   // A tile takes as many vectors of rows, and columns in pairs, as its real part needs.
   using tile_kernel = void (*)(macro_call<T> const&, tile_run const&, T const* a, T const* b, T* buffer);
-  template <bool Packed, int... Pairs>
+  template <bool PackedA, bool PackedB, int... Pairs>
   static tile_kernel find_kernel(int rows, int cols, std::integer_sequence<int, Pairs...>) {
     static constexpr tile_kernel table[vectors][sizeof...(Pairs)] = {
-        {micro_kernel<1, 2 * (Pairs + 1), columns<Packed, 2 * (Pairs + 1)>>...},
-        {micro_kernel<2, 2 * (Pairs + 1), columns<Packed, 2 * (Pairs + 1)>>...},
-        {micro_kernel<3, 2 * (Pairs + 1), columns<Packed, 2 * (Pairs + 1)>>...}};
+        {micro_kernel<1, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...},
+        {micro_kernel<2, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...},
+        {micro_kernel<3, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...}};
     return table[(rows - 1) / lanes][(cols - 1) / 2];
   }
 
-  template <bool Packed>
+  template <bool PackedA, bool PackedB>
   static void all_tiles(macro_call<T> const& call) {
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>((call.rows + mr - 1) / mr) * ((call.cols + nr - 1) / nr) *
@@ -229,10 +244,11 @@ struct simd_kernels {
     std::int64_t const a_below = below * (call.a_unpacked ? std::int64_t(1) : call.depth);
     for (int j = 0; j < call.cols; j += nr) {
       int const cols = call.cols - j < nr ? call.cols - j : nr;
-      T const* const b = call.b + j * (Packed ? call.depth : call.b_column);
+      T const* const b = call.b + j * (PackedB ? call.depth : call.b_column);
       T* const buffer = call.buffer + static_cast<std::int64_t>(j) * padded_rows;
       auto const run = [&](tile_run const& tiles, T const* a, T* to) {
-        find_kernel<Packed>(tiles.rows, cols, std::make_integer_sequence<int, nr / 2>())(call, tiles, a, b, to);
+        find_kernel<PackedA, PackedB>(tiles.rows, cols, std::make_integer_sequence<int, nr / 2>())(call, tiles, a, b,
+                                                                                                   to);
       };
       if (whole > 0) run({0, j, whole, mr, cols}, call.a, buffer);
       if (below < call.rows) run({below, j, 1, call.rows - below, cols}, call.a + a_below, buffer + below * nr);
@@ -240,8 +256,9 @@ struct simd_kernels {
   }
 
   static void macro(macro_call<T> const& call) {
-    if (call.b_unpacked) all_tiles<false>(call);
-    else all_tiles<true>(call);
+    if (call.b_unpacked) all_tiles<false, false>(call);
+    else if (call.a_unpacked) all_tiles<false, true>(call);
+    else all_tiles<true, true>(call);
   }
 };
 

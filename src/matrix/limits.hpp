@@ -19,4 +19,16 @@ inline constexpr int thin_side = 672;
 /// k-steps in a block of the product codelet, at least, unless k itself is smaller: the error bound counts the blocks.
 inline constexpr int least_k_block = 16;
 
+/// k-steps in a block of the product codelet, at most.
+inline constexpr int most_k_block = 256;
+
+/// Of the packed B that the product codelet keeps for its next blocks of A, at most, in bytes; columns are rounded up.
+inline constexpr int kept_b_bytes = 4 << 20;
+
+/// Does it keep B? Where half of the second-level cache is few rows of A, packing B again for each of its blocks takes
+/// a tenth of the time.
+constexpr bool keeps_packed_b(double l2_bytes, int element_bytes) noexcept {
+  return l2_bytes / 2 / (most_k_block * element_bytes) < 400;
+}
+
 }  // namespace heptad

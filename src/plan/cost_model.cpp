@@ -15,9 +15,9 @@
 namespace heptad {
 namespace {
 
-// Of the packed operands of any kernel set, at most: the longest k-block, what whole tiles add to a block of A that
-// takes half of the second-level cache, the columns of B.
-constexpr double longest_block_k = 256, whole_tiles_bytes = 128 << 10, packed_b_bytes = 64 << 10;
+// Of the packed operands of any kernel set, at most: what whole tiles add to a block of A that takes half of the
+// second-level cache, the columns of B.
+constexpr double whole_tiles_bytes = 128 << 10, packed_b_bytes = 64 << 10;
 // Thin products pack whole sides, so deep; a few rows are packed in blocks of one size.
 constexpr double deepest_thin = 1024, dots_bytes = 128 << 10;
 // Between buffers, see workspace_pool.
@@ -200,13 +200,15 @@ private:
 
   [[nodiscard]] double packing(extent const& x, bool gathers) const {
     double const bytes = price_.element_bytes();
-    double const depth = std::min(x.k, longest_block_k) + 16;
+    double const depth = std::min<double>(x.k, most_k_block) + 16;
     double const block = static_cast<double>(machine_.l2_bytes) / 2 + whole_tiles_bytes;
     double const a = std::min(block, bytes * (x.m + 64) * depth);
-    double const gathered = gathers && x.k > longest_block_k ? bytes * (1.1 * x.m + 64) * (x.n + 64) : 0;
+    bool const keeps = keeps_packed_b(static_cast<double>(machine_.l2_bytes), bytes_of(type_));
+    double const b = packed_b_bytes + (keeps ? std::min<double>(kept_b_bytes, bytes * x.n * depth) : 0);
+    double const gathered = gathers && x.k > most_k_block ? bytes * (1.1 * x.m + 64) * (x.n + 64) : 0;
     auto const thin = [&](double side) { return side * bytes <= 4 * thin_side ? side + 48 : 0; };
     double const in_place = bytes * (thin(x.m) + thin(x.n)) * std::min(x.k, deepest_thin);  // the other operand
-    return std::max({a + packed_b_bytes + gathered, in_place, dots_bytes}) + 16384;
+    return std::max({a + b + gathered, in_place, dots_bytes}) + 16384;
   }
 
   // Pass tiles are sized by bytes; about four per worker at the least.

@@ -64,6 +64,7 @@ TEMPLATE_TEST_CASE("blocks hold whole panels", "[kernel_set]", float, double) {
     REQUIRE(b.mc % b.mr == 0);
     REQUIRE(b.nc >= b.nr);
     REQUIRE(b.nc % b.nr == 0);
+    REQUIRE(b.kept % b.nr == 0);
   }
 }
 

@@ -151,6 +151,17 @@ TEMPLATE_TEST_CASE("product is right over several blocks of rows, columns and de
   }
 }
 
+TEMPLATE_TEST_CASE("product is right over more columns than whose packed B is kept", "[product]", float, double) {
+  using T = TestType;
+  for (heptad::cpu::kernel_set<T> const* kernels : heptad::cpu::kernel_sets<T>()) {
+    if (!kernels->available()) continue;
+    heptad::cpu::blocking b = kernels->blocks();
+    std::int64_t const m = 2 * b.mc + 3, n = b.kept + b.nc + 3, k = b.kc + 3;
+    experiment<T> e({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {1, 2}, .c = {{1, 0}, {-1, T(0.5)}}, .before = 1});
+    for (variant how : {variant::abc, variant::ab}) e.run(*kernels, how);
+  }
+}
+
 TEMPLATE_TEST_CASE("product is right for a few rows or columns and a long depth", "[product]", float, double) {
   using T = TestType;
   for (std::int64_t few = 1; few <= 9; ++few)
