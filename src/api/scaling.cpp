@@ -89,12 +89,16 @@ double spread(std::pmr::vector<T> const& largest) {
   return most > least ? most - least : 0;
 }
 
-/// log2 of max |A| max |B| over what inside scaling would make of it.
+/// log2 of max |A| max |B| over what inside scaling would make of it. Of zeros there is no logarithm: that would raise
+/// the flag of a division by zero, which NumPy warns of.
 template <typename T>
 double inside_gain(magnitudes<T> const& A, magnitudes<T> const& B) {
+  if (A.largest == 0 || B.largest == 0) return 0;
   double most = -HUGE_VAL;
-  for (std::size_t l = 0; l < A.cols.size(); ++l)
+  for (std::size_t l = 0; l < A.cols.size(); ++l) {
+    if (A.cols[l] == 0 || B.rows[l] == 0) continue;
     most = std::max(most, std::log2(static_cast<double>(A.cols[l])) + std::log2(static_cast<double>(B.rows[l])));
+  }
   double const now = std::log2(static_cast<double>(A.largest)) + std::log2(static_cast<double>(B.largest));
   return std::isfinite(most) && std::isfinite(now) ? now - most : 0;
 }

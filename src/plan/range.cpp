@@ -23,6 +23,9 @@ constexpr exponents exponents_of() {
   return {limits::max_exponent, limits::max_exponent - limits::digits - 1.0, limits::min_exponent - 1.0};
 }
 
+/// Without the flag of a division by zero, which NumPy warns of.
+double exponent_of(double x) { return x == 0 ? -HUGE_VAL : std::log2(x); }
+
 }  // namespace
 
 std::string range_objection(plan const& p, double alpha, double beta, double largest_A, double largest_B) {
@@ -33,7 +36,7 @@ std::string range_objection(plan const& p, double alpha, double beta, double lar
 
   exponents const e = p.type == element_type::f64 ? exponents_of<double>() : exponents_of<float>();
   constexpr double room = 1;  // for the roundings
-  double const a = std::log2(largest_A), b = std::log2(largest_B), factor = std::log2(std::abs(alpha));
+  double const a = exponent_of(largest_A), b = exponent_of(largest_B), factor = exponent_of(std::abs(alpha));
   if (a + std::log2(p.largest_A) > e.overflow - room) return "sums of blocks of A could overflow";
   if (b + std::log2(p.largest_B) > e.overflow - room) return "sums of blocks of B could overflow";
   double const products = a + b + std::log2(p.largest_product);
