@@ -21,7 +21,7 @@ def main():
     parser.add_argument("record", type=pathlib.Path, help="under bench/results/")
     path = parser.parse_args().record
     record = json.loads(path.read_text())
-    settings = " ".join(f"`{name}={value}`" for name, value in record["settings"].items())
+    settings = " ".join(f"`{name}={value}`" for name, value in record["settings"].items()) or "no variable set"
     processes = [len(row["plain_processes"]) for row in record["results"]]
     lines = [f"{record['machine']['cpu']}, {record['machine']['cores']} cores; {record['date'][:10]}, commit "
              f"{record['commit'][:10]}; NumPy {record['versions']['numpy']}, SciPy {record['versions']['scipy']}, "
