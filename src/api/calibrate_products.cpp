@@ -58,11 +58,15 @@ public:
         operands_(most_elements(settings)),
         scratch_(static_cast<double>(most_scratch(kernels_, settings))) {}
 
-  /// Seconds of C += A B.
-  [[nodiscard]] double plain(extents const& e, double budget) const {
+  /// Seconds of C += A B, on operands where the run before left them; or, fetched, on others each time, of so many that
+  /// none is in an inner cache any more.
+  [[nodiscard]] double plain(extents const& e, double budget, bool fetched = false) const {
     std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
-    cpu::term<T> const A{operands_.data(), T(1)}, B{A.data + lda * e.k, T(1)};
-    cpu::destination<T> const C{operands_.data() + lda * e.k + ldb * e.n, T(1), T(1)};
+    std::int64_t const all = lda * (e.k + e.n) + ldb * e.n;
+    std::int64_t const sets = fetched ? std::max<std::int64_t>(2, fetched_elements() / all) : 1;
+    std::int64_t next = 0;
+    cpu::term<T> A{nullptr, T(1)}, B{nullptr, T(1)};
+    cpu::destination<T> C{nullptr, T(1), T(1)};
     cpu::product_call<T> const call{.m = e.m,
                                     .n = e.n,
                                     .k = e.k,
@@ -75,8 +79,12 @@ public:
                                     .c = {&C, 1},
                                     .c_rs = 1,
                                     .c_cs = lda};
-    return median_seconds(
-        clocks_, [&] { cpu::product(kernels_, call, cpu::variant::abc, scratch_.data()); }, budget);
+    auto const run = [&] {
+      T* const operands = operands_.data() + all * (next++ % sets);
+      A.data = operands, B.data = operands + lda * e.k, C.data = operands + lda * e.k + ldb * e.n;
+      cpu::product(kernels_, call, cpu::variant::abc, scratch_.data());
+    };
+    return median_seconds(clocks_, run, budget);
   }
 
   /// Seconds of C := A B by one level with blocks of such sizes, for each of its products.
@@ -106,17 +114,26 @@ public:
   }
 
 private:
-  static double most_elements(calibration_settings const& settings) {
+  // Far more than the second-level cache has room for.
+  [[nodiscard]] std::int64_t fetched_elements() const {
+    return static_cast<std::int64_t>(6 * machine_.l2_bytes / sizeof(T));
+  }
+
+  [[nodiscard]] double most_elements(calibration_settings const& settings) const {
     auto const held = [](algorithm const& x, extents const& block) {
       extents const e{x.m * block.m, x.n * block.n, x.k * block.k};
       std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
       return static_cast<double>(lda * (e.k + e.n) + ldb * e.n);
     };
     int const side = settings.sides.back();
-    double most = held(*find_algorithm("classical"), {side, side, side});
-    for (int const size : settings.term_sizes)
+    double most = std::max(held(*find_algorithm("classical"), {side, side, side}), double(fetched_elements()));
+    for (int const size : settings.term_sizes) {
+      most = std::max(most, 2 * held(*find_algorithm("classical"), {size, size, size}));
       for (fused_sample const& s : fused_samples)
         if (size <= s.largest) most = std::max(most, held(*find_algorithm(s.algorithm), shape_of(s, size)));
+    }
+    for (int const size : settings.level_sizes)
+      most = std::max(most, 2 * held(*find_algorithm("classical"), {size, size, size}));
     for (int const size : settings.level_sizes)
       for (char const* const name : level_samples)
         most = std::max(most, held(*find_algorithm(name), {size, size, size}));
@@ -131,8 +148,10 @@ private:
     for (int const m : settings.sides)
       for (int const n : settings.sides)
         for (int const k : settings.sides) needs({m, n, k});
-    for (int const size : settings.term_sizes)
+    for (int const size : settings.term_sizes) {
+      needs({size, size, size});
       for (fused_sample const& s : fused_samples) needs(shape_of(s, size));
+    }
     for (int const size : settings.level_sizes) needs({size, size, size});
     return most;
   }
@@ -149,7 +168,10 @@ private:
 struct fused_times {
   std::vector<double> plain, ab, abc;
 };
-using times_of_size = std::array<fused_times, std::size(fused_samples)>;
+struct times_of_size {
+  std::array<fused_times, std::size(fused_samples)> levels;
+  std::vector<double> fetched;  // seconds that a plain product takes longer if it fetches its operands
+};
 
 // GB/s at which so many bytes take so long. Prefetching may hide nearly all of it: far more than any memory's rate says
 // nothing.
@@ -157,7 +179,7 @@ double gbytes(double bytes, double seconds) { return std::clamp(1e-9 * bytes / s
 
 rate_table::term_rates term_rates(int size, double block_bytes, times_of_size const& times) {
   std::vector<term_sample> samples;
-  for (std::size_t i = 0; i < times.size(); ++i) {
+  for (std::size_t i = 0; i < times.levels.size(); ++i) {
     fused_sample const& s = fused_samples[i];
     if (size > s.largest) continue;
     auto const x = find_algorithm(s.algorithm);
@@ -168,17 +190,22 @@ rate_table::term_rates term_rates(int size, double block_bytes, times_of_size co
     };
     auto const [m, n, k] = s.halves;
     double const a = further(t.terms_A, m, k), b = further(t.terms_B, k, n), c = further(t.terms_C, m, n);
-    double const plain = median(times[i].plain);
-    samples.push_back({{a, b, c, 0}, (median(times[i].ab) - 1) * plain});
-    samples.push_back({{a, b, 0, c}, (median(times[i].abc) - 1) * plain});
+    fused_times const& measured = times.levels[i];
+    double const plain = median(measured.plain);
+    samples.push_back({{a, b, c, 0}, (median(measured.ab) - 1) * plain});
+    samples.push_back({{a, b, 0, c}, (median(measured.abc) - 1) * plain});
   }
   // What blocks of A cost apart from those of B, and updates of one kind apart from the other, is a small part of what
   // was measured: without evidence they cost the same.
   samples.push_back({{1, -1, 0, 0}, 0});
   samples.push_back({{0, 0, 1, -1}, 0});
   per_term const seconds = fit_terms(samples);
-  return {size, gbytes(block_bytes, seconds[0]), gbytes(block_bytes, seconds[1]), gbytes(2 * block_bytes, seconds[2]),
-          gbytes(2 * block_bytes, seconds[3])};
+  return {size,
+          gbytes(block_bytes, seconds[0]),
+          gbytes(block_bytes, seconds[1]),
+          gbytes(2 * block_bytes, seconds[2]),
+          gbytes(2 * block_bytes, seconds[3]),
+          gbytes(3 * block_bytes, median(times.fetched))};
 }
 
 }  // namespace
@@ -206,11 +233,13 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
     for (std::size_t s = 0; s < times.size(); ++s) {
       int const size = settings.term_sizes[s];
       progress.next(fmt::format("{} sums and updates in products of {}", name, size));
-      for (std::size_t i = 0; i < times[s].size(); ++i) {
+      double const here = bench.plain({size, size, size}, level_budget);
+      times[s].fetched.push_back(bench.plain({size, size, size}, level_budget, true) - here);
+      for (std::size_t i = 0; i < times[s].levels.size(); ++i) {
         if (size > fused_samples[i].largest) continue;
         extents const block = shape_of(fused_samples[i], size);
         auto const x = find_algorithm(fused_samples[i].algorithm);
-        fused_times& t = times[s][i];
+        fused_times& t = times[s].levels[i];
         double const plain = bench.plain(block, level_budget);
         t.plain.push_back(plain);
         t.ab.push_back(bench.level(x, level_kind::fused, block, true, level_budget) / plain);
@@ -242,7 +271,7 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
       int const size = settings.level_sizes[i % sizes];
       auto const x = find_algorithm(level_samples[i / sizes]);
       extents const block{size, size, size};
-      double const products = bench.plain(block, budget);
+      double const products = bench.plain(block, budget, true);
       around[i].push_back(bench.level(x, level_kind::explicit_passes, block, false, budget) - products);
     }
 

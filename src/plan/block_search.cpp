@@ -68,6 +68,7 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   x.d = d, x.mixed = mixed;
   x.size = {double(shape_.m) / d[0], double(shape_.n) / d[1], double(shape_.k) / d[2]};
   x.leaf = price(x, level_traffic{});
+  x.in_cache = price_.product(x.size.m, x.size.n, x.size.k);
   x.ways.resize(static_cast<std::size_t>(limits_.most_levels) + 1);
   return x;
 }
@@ -164,8 +165,9 @@ std::size_t block_search::hash::operator()(key const& x) const noexcept {
 
 double block_search::price(block const& x, level_traffic const& fused) {
   ++priced_;
-  double const straight = leaf_seconds(price_, x.size, fused, false);
-  return fused.rank == 1 ? straight : std::min(straight, leaf_seconds(price_, x.size, fused, true));
+  bool const inside_passes = x.d != divisors{1, 1, 1};
+  double const straight = leaf_seconds(price_, x.size, fused, {false, inside_passes});
+  return fused.rank == 1 ? straight : std::min(straight, leaf_seconds(price_, x.size, fused, {true, inside_passes}));
 }
 
 std::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {
@@ -179,11 +181,11 @@ std::vector<block_search::fused_levels>& block_search::fused(block const& x, div
   };
   block& inner = inside(x, by);
   if (levels == 1) {
-    offer(nullptr, t.rank * seconds_of_leaf(inner));
+    offer(nullptr, 2 * t.rank * inner.in_cache);
   } else if (t.halves() || from_.shapes.size() == 1) {
     // The outer one halves: the packing would form too many sums of other pairs.
     for (division& in : divisions(inner))
-      offer(in.shape, double(t.rank) * in.shape->blocks().rank * seconds_of_leaf(inside(inner, in)));
+      offer(in.shape, 2 * double(t.rank) * in.shape->blocks().rank * inside(inner, in).in_cache);
   }
   return list;
 }

@@ -86,7 +86,8 @@ public:
     divisors d;
     bool mixed;  // a level of a shape that does not halve is above
     extent size;
-    double leaf;  // seconds of a classical product
+    double leaf;      // seconds of a classical product
+    double in_cache;  // and if its operands were in an inner cache, as those of a fused product may be
     std::optional<std::vector<division>> divisions;
     std::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
   };

@@ -61,6 +61,11 @@ private:
     return t.in(order_of(block, {shape_.a_row_major, shape_.b_row_major}, overwrite, independent));
   }
 
+  [[nodiscard]] product_setting setting() const {
+    bool const passes = !o_.levels.empty() && o_.levels.front().kind != level_kind::fused;
+    return {o_.product_buffer, passes};
+  }
+
   /// The largest piece of a product below the task levels, in whole blocks of its levels.
   [[nodiscard]] extent strip_of(extent const& product) const {
     if (o_.strips == 1) return product;
@@ -91,7 +96,7 @@ private:
       task_levels += l.kind == level_kind::task;
     }
     if (!cut) x = strip_of(x);
-    double const leaf = leaf_seconds(price_, x, fused, o_.product_buffer);
+    double const leaf = leaf_seconds(price_, x, fused, setting());
     buffers(blocks, outer, task_levels);
     result_.packing = workers_ * packing(x.over(fused), o_.product_buffer && fused.rank > 1);
 
@@ -244,7 +249,7 @@ private:
     double seconds = 0;
     for (extent const& f : {extent{cm, cn, k - ck}, {cm, n - cn, k}, {m - cm, n, k}})
       if (f.m > 0 && f.n > 0 && f.k > 0) {
-        seconds += price_.product(f.m, f.n, f.k);
+        seconds += price_.product(f.m, f.n, f.k, setting());
         result_.tasks += workers_;
       }
     result_.seconds += seconds / workers_;

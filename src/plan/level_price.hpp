@@ -59,10 +59,10 @@ struct pass_prices {
 };
 
 /// A block with all its fused levels as one, or none (rank 1).
-inline double leaf_seconds(prices const& price, extent const& block, level_traffic const& fused, bool product_buffer) {
+inline double leaf_seconds(prices const& price, extent const& block, level_traffic const& fused, product_setting how) {
   extent const leaf = block.over(fused);
   return price.products(leaf.m, leaf.n, leaf.k, fused.rank,
-                        {double(fused.terms_A), double(fused.terms_B), double(fused.terms_C)}, product_buffer);
+                        {double(fused.terms_A), double(fused.terms_B), double(fused.terms_C)}, how);
 }
 
 }  // namespace heptad

@@ -56,7 +56,7 @@ double product_rate(rate_table const& rates, double m, double n, double k) {
 
 }  // namespace
 
-double prices::products(double m, double n, double k, double count, product_terms total, bool product_buffer) const {
+double prices::products(double m, double n, double k, double count, product_terms total, product_setting how) const {
   if (m <= 0 || n <= 0 || k <= 0) return 0;
   // A side below the least one costs as much as that: registers are filled or not.
   double const least = rates_.sides.front();
@@ -64,19 +64,21 @@ double prices::products(double m, double n, double k, double count, product_term
   double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
   bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
-  double const one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
-  if (total.a <= count && total.b <= count && total.c <= count) return count * one;
-  // What a further term costs depends on where its block comes from, and so on the size of that block.
-  auto const seconds_per_byte = [&](double rows, double columns, double rate_table::term_rates::*what) {
+  // What a block costs beyond the rate of products depends on where it comes from, and so on its size.
+  auto const seconds_per_byte = [&](double size, double rate_table::term_rates::*what) {
     return interpolated(
-        rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (t.*what); },
-        std::sqrt(rows * columns));
+        rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (giga * t.*what); },
+        size);
   };
-  auto const update = product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
-  double const more = (total.a - count) * A * seconds_per_byte(m, k, &rate_table::term_rates::a_gbytes) +
-                      (total.b - count) * B * seconds_per_byte(k, n, &rate_table::term_rates::b_gbytes) +
-                      2 * (total.c - count) * C * seconds_per_byte(m, n, update);
-  return count * one + more / giga;
+  double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
+  if (how.between_passes)
+    one += (A + B + C) * seconds_per_byte(std::sqrt((A + B + C) / (3 * bytes_)), &rate_table::term_rates::fetch_gbytes);
+  if (total.a <= count && total.b <= count && total.c <= count) return count * one;
+  auto const update = how.product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
+  return count * one +  //
+         (total.a - count) * A * seconds_per_byte(std::sqrt(m * k), &rate_table::term_rates::a_gbytes) +
+         (total.b - count) * B * seconds_per_byte(std::sqrt(k * n), &rate_table::term_rates::b_gbytes) +
+         2 * (total.c - count) * C * seconds_per_byte(std::sqrt(m * n), update);
 }
 
 double prices::pass(double traffic, double footprint, int blocks) const {

@@ -16,15 +16,23 @@ struct product_terms {
   double a = 1, b = 1, c = 1;
 };
 
+/// How products run.
+struct product_setting {
+  bool product_buffer = false;  ///< AB, otherwise ABC
+  bool between_passes = false;  ///< operands are where passes over much else have left them, not in an inner cache
+};
+
 class prices {
 public:
   prices(element_type type, machine_profile const& machine)
       : machine_(machine), rates_(type == element_type::f64 ? machine.f64 : machine.f32), bytes_(bytes_of(type)) {}
 
-  /// Seconds of `count` products m×k times k×n with so many terms in all; product_buffer: AB, otherwise ABC.
+  /// Seconds of `count` products m×k times k×n with so many terms in all.
   [[nodiscard]] double products(double m, double n, double k, double count, product_terms total,
-                                bool product_buffer) const;
-  [[nodiscard]] double product(double m, double n, double k) const { return products(m, n, k, 1, {}, false); }
+                                product_setting how) const;
+  [[nodiscard]] double product(double m, double n, double k, product_setting how = {}) const {
+    return products(m, n, k, 1, {}, how);
+  }
 
   /// Seconds of a pass that moves `traffic` bytes (read and written) among so many blocks of `footprint` bytes in all,
   /// on one worker.

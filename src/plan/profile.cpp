@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/4";
+constexpr char const* profile_version = HEPTAD_VERSION "/5";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
@@ -45,6 +45,7 @@ void for_each_term_rate(Terms& t, Visit const& visit) {
   visit("b_gbytes", t.b_gbytes);
   visit("ab_gbytes", t.ab_gbytes);
   visit("abc_gbytes", t.abc_gbytes);
+  visit("fetch_gbytes", t.fetch_gbytes);
 }
 
 template <typename Pass, typename Visit>
@@ -100,7 +101,7 @@ rate_table default_rates(double gflops) {
         double const mean = 3 / (1. / m + 1. / n + 1. / k);
         r.product_gflops.push_back(gflops * mean / (mean + 45));
       }
-  r.terms = {{64, 33, 30, 250, 250}, {256, 15, 26, 150, 150}, {1024, 12, 20, 40, 40}};
+  r.terms = {{64, 33, 30, 250, 250, 50}, {256, 15, 26, 150, 150, 80}, {1024, 12, 20, 40, 40, 500}};
   return r;
 }
 

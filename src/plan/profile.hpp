@@ -17,12 +17,13 @@ struct rate_table {
   std::vector<int> sides{64};
   std::vector<double> product_gflops{40};
   /// What one more block in the sums of a product of this size costs, and one more block that it updates (read and
-  /// written, gathered in a buffer first or straight), as GB/s. Ascending sizes.
+  /// written, gathered in a buffer first or straight), as GB/s; and its own A, B and C where an inner cache would hold
+  /// them but passes have been over much else. Ascending sizes.
   struct term_rates {
     int size;
-    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes;
+    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes;
   };
-  std::vector<term_rates> terms{{64, 50, 50, 50, 50}};
+  std::vector<term_rates> terms{{64, 50, 50, 50, 50, 50}};
 
   /// Of the largest product in the table.
   [[nodiscard]] double large_product_gflops() const { return product_gflops.back(); }

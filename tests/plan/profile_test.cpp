@@ -86,6 +86,7 @@ TEST_CASE("a profile comes back as it was saved") {
   REQUIRE(loaded->f64.terms.size() == saved.f64.terms.size());
   CHECK(loaded->f64.terms[1].size == saved.f64.terms[1].size);
   CHECK(loaded->f64.terms[1].abc_gbytes == saved.f64.terms[1].abc_gbytes);
+  CHECK(loaded->f64.terms[1].fetch_gbytes == saved.f64.terms[1].fetch_gbytes);
 }
 
 TEST_CASE("there is no profile where there is no file") { CHECK_FALSE(load_profile("/nonexistent/profile.json")); }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/plan/prices.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/plan/machines.hpp"
+
+using namespace heptad;
+using Catch::Detail::Approx;
+
+TEST_CASE("a product between passes costs its flops and the fetching of A, B and C") {
+  machine_profile machine = test::zen4();
+  machine.f64.sides = {64};
+  machine.f64.product_gflops = {50};
+  machine.f64.terms = {{64, 60, 60, 60, 60, 25}};
+  prices const price(element_type::f64, machine);
+  double const m = 96, n = 64, k = 80;
+  double const flops = 2 * m * n * k / 50e9, fetching = 8 * (m * k + k * n + m * n) / 25e9;
+  CHECK(price.product(m, n, k) == Approx(flops));
+  CHECK(price.product(m, n, k, {.between_passes = true}) == Approx(flops + fetching));
+  CHECK(price.products(m, n, k, 7, {12, 12, 12}, {false, true}) - price.products(m, n, k, 7, {12, 12, 12}, {}) ==
+        Approx(7 * fetching));
+}
+
+TEST_CASE("what fetching costs is interpolated between the sizes that were measured, in time") {
+  machine_profile machine = test::zen4();
+  machine.f32.terms = {{64, 60, 60, 60, 60, 20}, {256, 60, 60, 60, 60, 40}};
+  prices const price(element_type::f32, machine);
+  double const s = 128, bytes = 3 * 4 * s * s;
+  double const fetching = price.product(s, s, s, {.between_passes = true}) - price.product(s, s, s);
+  CHECK(fetching == Approx(bytes * (1 / 20e9 + 1 / 40e9) / 2));
+}
