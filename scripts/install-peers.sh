@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fetches Intel MKL, the strongest BLAS to compare with, from its PyPI wheel and unpacks what dgemm and sgemm need
 # (about 300 MB) into $HEPTAD_MKL_DIR or ~/.cache/heptad/peers/mkl, where `heptad bench` looks for it.
-# MKL_VERSION chooses another version. On AMD the default is 2020.4, the last whose fast kernels can be had there.
+# MKL_VERSION chooses another version. On AMD the default is the older one that is fastest there.
 set -euo pipefail
 
-if grep -q AuthenticAMD /proc/cpuinfo; then default=2020.4; else default=2025.3.1; fi
+if grep -q AuthenticAMD /proc/cpuinfo; then default=2021.4.0; else default=2025.3.1; fi
 version=${MKL_VERSION:-$default}
 folder=${HEPTAD_MKL_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/heptad/peers/mkl}
 
