@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the table of docs/blas.md from a record of bench/clients.py, and from nothing else."""
+"""Writes the tables of docs/blas.md from records of bench/clients.py, and from nothing else."""
 import argparse
 import json
 import pathlib
@@ -16,26 +16,31 @@ def duration(seconds):
     return f"{seconds * scale:.{ {'ns': 0, 'µs': 1, 'ms': 1, 's': 2}[name]}f} {name}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("record", type=pathlib.Path, help="under bench/results/")
-    path = parser.parse_args().record
+def table(path):
     record = json.loads(path.read_text())
     settings = " ".join(f"`{name}={value}`" for name, value in record["settings"].items()) or "no variable set"
     processes = [len(row["plain_processes"]) for row in record["results"]]
-    lines = [f"{record['machine']['cpu']}, {record['machine']['cores']} cores; {record['date'][:10]}, commit "
-             f"{record['commit'][:10]}; NumPy {record['versions']['numpy']}, SciPy {record['versions']['scipy']}, "
-             f"{' '.join(record['versions']['openblas'].split()[:2])}, {settings}; medians over {min(processes)} to "
-             f"{max(processes)} processes of each kind, in turns. Record: [{path.name}](../bench/results/{path.name}).",
-             "", "| case | plain | Heptad | ratio | control |", "| --- | --- | --- | --- | --- |"]
-    lines += [f"| {row['case']} | {duration(row['plain'])} | {duration(row['heptad'])} | {row['ratio']:.2f} | "
-              f"{row['control']:.2f} |" for row in record["results"]]
+    return [f"{record['machine']['cpu']}, {record['machine']['cores']} cores; {record['date'][:10]}, commit "
+            f"{record['commit'][:10]}; NumPy {record['versions']['numpy']}, SciPy {record['versions']['scipy']}, "
+            f"{' '.join(record['versions']['openblas'].split()[:2])}, {settings}; medians over {min(processes)} to "
+            f"{max(processes)} processes of each kind, in turns. Record: [{path.name}](../bench/results/{path.name}).",
+            "", "| case | plain | Heptad | ratio | control |", "| --- | --- | --- | --- | --- |",
+            *(f"| {row['case']} | {duration(row['plain'])} | {duration(row['heptad'])} | {row['ratio']:.2f} | "
+              f"{row['control']:.2f} |" for row in record["results"])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("records", type=pathlib.Path, nargs="+", help="under bench/results/")
+    lines = []
+    for path in parser.parse_args().records:
+        lines += [*([""] if lines else []), *table(path)]
     begin, end = "<!-- clients: generated from bench/results/ by scripts/clients_page.py -->", "<!-- end of clients -->"
     text = PAGE.read_text()
     made, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: "\n".join([begin, *lines, end]), text,
                           flags=re.DOTALL)
     if count != 1:
-        raise SystemExit(f"{PAGE} has no place for the table")
+        raise SystemExit(f"{PAGE} has no place for the tables")
     PAGE.write_text(made)
 
 
