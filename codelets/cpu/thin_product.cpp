@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codelets/cpu/terms.hpp"
+#include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -25,10 +26,10 @@ constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_de
 // the product takes up to twice as long, and with fewer it waits for C).
 constexpr std::int64_t rows_at_once = 48;
 constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
-// An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, or rows of two
-// tiles' columns, are these lines still there for the neighbour (measured on a Zen 3: 1.5 to 2 times as fast as in 32
-// columns).
-constexpr std::int64_t memory_bytes = 16 << 20, few_columns = 8, more_columns = 16, few_tiles = 20;
+// An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, and rows, are these
+// lines still there for the neighbour (measured on a Zen 3, columns 32 KiB apart: 1.7 times as fast as in 32 columns,
+// and in 8 another 1.15 times; but fewer k-steps than 16 are more additions to C than the error bound counts).
+constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
 
 template <typename T>
 constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one k-step past a panel
@@ -44,8 +45,7 @@ block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) 
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {std::min(call.k, rows_at_once), call.m};
   bool const lines_shared = b.mr * element % line != 0;
   if (thin.a && !thin.b && lines_shared && call.n <= 2 * b.nr && call.m * call.k * element >= memory_bytes) {
-    if (call.n <= b.nr) return {std::min(call.k, few_columns), call.m};
-    return {std::min(call.k, more_columns), few_tiles * b.mr};
+    return {std::min(call.k, few_columns), call.n <= b.nr ? call.m : few_tiles * b.mr};
   }
   if (thin.a && !thin.b && call.n > streamed_tiles * b.nr) {
     std::int64_t const depth = std::min(call.k, a_block_depth);
