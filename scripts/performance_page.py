@@ -51,6 +51,11 @@ def detail_table(cases):
     return "\n".join(lines)
 
 
+def processor_of(record):
+    machine = record["machine"]
+    return machine["cpu"], machine["cpu_family"], machine["cpu_model"]
+
+
 def provenance(record, name):
     machine, commit = record["machine"], record["commit"]
     versions = {x["name"]: re.search(r"\d+\.\d[\d.]*", x["version"])[0] for x in record["libraries"] if x["name"] != "heptad"}
@@ -62,7 +67,7 @@ def provenance(record, name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("records", nargs="+", type=pathlib.Path, help="under bench/results/; a case of a later one replaces the same case of an earlier one in the README")
+    parser.add_argument("records", nargs="+", type=pathlib.Path, help="under bench/results/; a case of a later one replaces the same case of an earlier one of the same processor in the README")
     arguments = parser.parse_args()
     records = [(path.name, json.loads(path.read_text())) for path in arguments.records]
 
@@ -74,10 +79,15 @@ def main():
         page += ["", f"## {name.removesuffix('.json')}", provenance(record, name).format("../"), "", detail_table(record["cases"])]
     (ROOT / "docs/performance.md").write_text("\n".join(page) + "\n")
 
-    latest = {(shape(case), column(case)): case for _, record in records for case in record["cases"]}
-    sources = "\n".join(f"- {provenance(record, name).format('')}" for name, record in records)
-    table = (f"Times of the best other library over Heptad's; of a case in several of the records below, the last one counts:\n\n{ratio_table(list(latest.values()))}\n\n{sources}\n\n"
-             "All figures: [docs/performance.md](docs/performance.md).")
+    tables = []
+    for processor in dict.fromkeys(processor_of(record) for _, record in records):
+        own = [(name, record) for name, record in records if processor_of(record) == processor]
+        latest = {(shape(case), column(case)): case for _, record in own for case in record["cases"]}
+        sources = "\n".join(f"- {provenance(record, name).format('')}" for name, record in own)
+        tables.append(f"{ratio_table(list(latest.values()))}\n\n{sources}")
+    table = ("Times of the best other library over Heptad's, a table for each processor; of a case in several of the records "
+             "below it, the last one counts:\n\n" + "\n\n".join(tables) +
+             "\n\nAll figures: [docs/performance.md](docs/performance.md).")
     readme = ROOT / "README.md"
     marked = re.compile(r"(<!-- performance:.*?-->\n).*?(<!-- end of performance -->)", re.S)
     readme.write_text(marked.sub(lambda m: m[1] + table + "\n" + m[2], readme.read_text()))
