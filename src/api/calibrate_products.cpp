@@ -132,11 +132,11 @@ private:
       for (fused_sample const& s : fused_samples)
         if (size <= s.largest) most = std::max(most, held(*find_algorithm(s.algorithm), shape_of(s, size)));
     }
-    for (int const size : settings.level_sizes)
+    for (int const size : settings.level_sizes) {
       most = std::max(most, 2 * held(*find_algorithm("classical"), {size, size, size}));
-    for (int const size : settings.level_sizes)
       for (char const* const name : level_samples)
         most = std::max(most, held(*find_algorithm(name), {size, size, size}));
+    }
     return most;
   }
 
@@ -148,10 +148,8 @@ private:
     for (int const m : settings.sides)
       for (int const n : settings.sides)
         for (int const k : settings.sides) needs({m, n, k});
-    for (int const size : settings.term_sizes) {
-      needs({size, size, size});
+    for (int const size : settings.term_sizes)
       for (fused_sample const& s : fused_samples) needs(shape_of(s, size));
-    }
     for (int const size : settings.level_sizes) needs({size, size, size});
     return most;
   }

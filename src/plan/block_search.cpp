@@ -67,8 +67,9 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   if (!fresh) return x;
   x.d = d, x.mixed = mixed;
   x.size = {double(shape_.m) / d[0], double(shape_.n) / d[1], double(shape_.k) / d[2]};
-  x.leaf = price(x, level_traffic{});
+  ++priced_;
   x.in_cache = price_.product(x.size.m, x.size.n, x.size.k);
+  x.leaf = x.in_cache + (inside_passes(x) ? price_.fetching(x.size.m, x.size.n, x.size.k) : 0);
   x.ways.resize(static_cast<std::size_t>(limits_.most_levels) + 1);
   return x;
 }
@@ -165,9 +166,8 @@ std::size_t block_search::hash::operator()(key const& x) const noexcept {
 
 double block_search::price(block const& x, level_traffic const& fused) {
   ++priced_;
-  bool const inside_passes = x.d != divisors{1, 1, 1};
-  double const straight = leaf_seconds(price_, x.size, fused, {false, inside_passes});
-  return fused.rank == 1 ? straight : std::min(straight, leaf_seconds(price_, x.size, fused, {true, inside_passes}));
+  return std::min(leaf_seconds(price_, x.size, fused, {false, inside_passes(x)}),
+                  leaf_seconds(price_, x.size, fused, {true, inside_passes(x)}));
 }
 
 std::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {

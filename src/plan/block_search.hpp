@@ -132,6 +132,9 @@ private:
   /// At most one level of a plan does not halve: more of them open a space that no plan within a millisecond covers,
   /// and what they gain over one is little.
   [[nodiscard]] bool may_follow(shape_group const& shape, bool mixed) const noexcept;
+  /// All but the whole problem are blocks of explicit or task levels.
+  [[nodiscard]] static bool inside_passes(block const& x) noexcept { return x.d != divisors{1, 1, 1}; }
+  /// Of fused levels.
   double price(block const& x, level_traffic const& fused);
   [[nodiscard]] around price_around(extent const& inner, known_algorithm const& x) const;
   std::vector<fused_levels>& fused(block const& x, division& by, int levels);

@@ -56,6 +56,16 @@ double product_rate(rate_table const& rates, double m, double n, double k) {
 
 }  // namespace
 
+double prices::seconds_per_byte(double size, double rate_table::term_rates::*what) const {
+  return interpolated(
+      rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (giga * t.*what); }, size);
+}
+
+double prices::fetching(double m, double n, double k) const {
+  double const bytes = bytes_ * m * k + bytes_ * k * n + bytes_ * m * n;
+  return bytes * seconds_per_byte(std::sqrt(bytes / (3 * bytes_)), &rate_table::term_rates::fetch_gbytes);
+}
+
 double prices::products(double m, double n, double k, double count, product_terms total, product_setting how) const {
   if (m <= 0 || n <= 0 || k <= 0) return 0;
   // A side below the least one costs as much as that: registers are filled or not.
@@ -64,15 +74,8 @@ double prices::products(double m, double n, double k, double count, product_term
   double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
   bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
-  // What a block costs beyond the rate of products depends on where it comes from, and so on its size.
-  auto const seconds_per_byte = [&](double size, double rate_table::term_rates::*what) {
-    return interpolated(
-        rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (giga * t.*what); },
-        size);
-  };
   double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
-  if (how.between_passes)
-    one += (A + B + C) * seconds_per_byte(std::sqrt((A + B + C) / (3 * bytes_)), &rate_table::term_rates::fetch_gbytes);
+  if (how.between_passes) one += fetching(m, n, k);
   if (total.a <= count && total.b <= count && total.c <= count) return count * one;
   auto const update = how.product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
   return count * one +  //

@@ -33,6 +33,8 @@ public:
   [[nodiscard]] double product(double m, double n, double k, product_setting how = {}) const {
     return products(m, n, k, 1, {}, how);
   }
+  /// Of that, between passes, what fetching A, B and C takes.
+  [[nodiscard]] double fetching(double m, double n, double k) const;
 
   /// Seconds of a pass that moves `traffic` bytes (read and written) among so many blocks of `footprint` bytes in all,
   /// on one worker.
@@ -44,6 +46,9 @@ public:
   [[nodiscard]] double element_bytes() const noexcept { return bytes_; }
 
 private:
+  /// What a block costs beyond the rate of products depends on where it comes from, and so on its size.
+  [[nodiscard]] double seconds_per_byte(double size, double rate_table::term_rates::*what) const;
+
   machine_profile const& machine_;
   rate_table const& rates_;
   double const bytes_;
