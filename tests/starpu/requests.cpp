@@ -20,14 +20,8 @@ namespace {
 class one_worker {
 public:
   one_worker() {
-    setenv("STARPU_NCPU", "1", 1);
-    runtime_.emplace("prio");
     codelet().cpu_funcs[0] = [](void*[], void* gate) { static_cast<std::promise<void>*>(gate)->get_future().wait(); };
     REQUIRE(starpu_task_insert(&codelet(), STARPU_CL_ARGS_NFREE, &gate_, sizeof gate_, STARPU_PRIORITY, 1000, 0) == 0);
-  }
-  ~one_worker() {
-    runtime_.reset();
-    setenv("STARPU_NCPU", "2", 1);
   }
   void go() {
     gate_.set_value();
@@ -40,7 +34,7 @@ private:
     return one;
   }
   std::promise<void> gate_;
-  std::optional<own_starpu> runtime_;
+  own_starpu runtime_{"prio", {{"STARPU_NCPU", "1"}}};
 };
 
 /// Remembers the columns of C that its tasks, which scale a column each, are called for.

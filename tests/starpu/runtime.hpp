@@ -6,65 +6,64 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 namespace heptad::test {
 
+/// Started in an environment with these settings; what was there before is put back after it has ended.
 class own_starpu {
 public:
-  explicit own_starpu(char const* policy = "lws") {
+  using setting = std::pair<char const*, char const*>;
+
+  explicit own_starpu(char const* policy = "lws", std::initializer_list<setting> settings = {}) {
+    for (auto const& [name, value] : settings) {
+      char const* const before = std::getenv(name);
+      before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+      setenv(name, value, 1);
+    }
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.sched_policy_name = policy;
     REQUIRE(starpu_init(&conf) == 0);
   }
-  ~own_starpu() { starpu_shutdown(); }
+  ~own_starpu() {
+    starpu_shutdown();
+    for (auto const& [name, value] : before_) {
+      if (value) setenv(name, value->c_str(), 1);
+      else unsetenv(name);
+    }
+  }
   own_starpu(own_starpu const&) = delete;
   own_starpu& operator=(own_starpu const&) = delete;
+
+private:
+  std::vector<std::pair<char const*, std::optional<std::string>>> before_;
 };
 
 /// One CPU worker and one device.
 class two_nodes {
 public:
-  two_nodes() {
-    setenv("STARPU_NCPU", "1", 1);
-    setenv("STARPU_NOPENCL", "1", 1);
-    setenv("STARPU_OPENCL_ON_CPUS", "1", 1);
-    runtime_.emplace("eager");
-  }
-  ~two_nodes() {
-    runtime_.reset();
-    setenv("STARPU_NCPU", "2", 1);
-    setenv("STARPU_NOPENCL", "0", 1);
-  }
   [[nodiscard]] static bool has_device() { return starpu_opencl_worker_get_count() > 0; }
 
 private:
-  std::optional<own_starpu> runtime_;
+  own_starpu runtime_{"eager", {{"STARPU_NCPU", "1"}, {"STARPU_NOPENCL", "1"}, {"STARPU_OPENCL_ON_CPUS", "1"}}};
 };
 
 /// Two CPU workers on a machine that has two nodes of main memory, as hwloc tells StarPU. What StarPU measures of its
 /// memories belongs to another host.
 class two_numa_nodes {
-public:
-  two_numa_nodes() {
-    setenv("HWLOC_SYNTHETIC", "numa:2 core:1 pu:1", 1);
-    setenv("STARPU_USE_NUMA", "1", 1);
-    setenv("STARPU_NOPENCL", "0", 1);
-    setenv("STARPU_HOSTNAME", "two-numa-nodes", 1);
-    runtime_.emplace("lws");
-  }
-  ~two_numa_nodes() {
-    runtime_.reset();
-    for (char const* name : {"HWLOC_SYNTHETIC", "STARPU_USE_NUMA", "STARPU_HOSTNAME"}) unsetenv(name);
-  }
-
-private:
-  std::optional<own_starpu> runtime_;
+  own_starpu runtime_{"lws",
+                      {{"HWLOC_SYNTHETIC", "numa:2 core:1 pu:1"},
+                       {"STARPU_USE_NUMA", "1"},
+                       {"STARPU_NOPENCL", "0"},
+                       {"STARPU_HOSTNAME", "two-numa-nodes"}}};
 };
 
 /// Column-major, with a leading dimension larger than needed and a mark in what is between.
