@@ -110,7 +110,7 @@ bool getrf(size m, size n, T* a, size lda, std::int32_t* pivots, std::int32_t* i
     factorization<T> by_halves(p);
     auto const A = column_major(a, m, n, lda);
     if (!by_halves.lu_pays(A)) return false;
-    *info = by_halves.lu(A, pivots);
+    among_products(p.workers(), [&] { *info = by_halves.lu(A, pivots); });
     return true;
   });
 }
@@ -141,10 +141,12 @@ bool gesv(size n, size nrhs, T* a, size lda, std::int32_t* pivots, T* b, size ld
     factorization<T> by_halves(p);
     auto const A = column_major(a, n, n, lda), B = column_major(b, n, nrhs, ldb);
     if (!by_halves.lu_pays(A)) return false;
-    *info = by_halves.lu(A, pivots);
+    among_products(p.workers(), [&] {
+      *info = by_halves.lu(A, pivots);
+      if (*info == 0) by_halves.swap_rows(B, pivots, n);
+    });
     if (*info != 0) return true;
     recursive<T> level3(p);
-    by_halves.swap_rows(B, pivots, n);
     level3.trsm(T(1), {A, false, true}, B);
     level3.trsm(T(1), {A, true}, B);
     return true;

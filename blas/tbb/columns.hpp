@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns that do not depend on each other, on as many workers as products use. With the tasks that oneTBB's own
-// headers spawn, as schedulers/tbb has them: its parallel_for waits for ever for what it had no memory to spawn.
+// Columns that do not depend on each other, on the workers of the products. With the tasks that oneTBB's own headers
+// spawn, as schedulers/tbb has them: its parallel_for waits for ever for what it had no memory to spawn.
 #pragma once
 
 #include <oneapi/tbb/task_arena.h>
@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <deque>
 #include <new>
+
+#include <heptad/tbb.hpp>
 
 namespace heptad::blas {
 
@@ -27,7 +29,7 @@ public:
       body_(begin, std::min(begin + grain_, count_));
   }
 
-  /// Inside an arena: with so many helpers, or with as many as there is memory for.
+  /// With so many helpers, or with as many as there is memory for.
   void work_with(int helpers) {
     std::deque<helper> all;
     try {
@@ -80,14 +82,31 @@ private:
   oneapi::tbb::detail::d1::wait_context running_{0};
 };
 
-/// body(begin, end), which does not throw, once for each range of `grain` columns of 0 ≤ j < count.
+/// body(), which does not throw, where Heptad's products run: what it spawns finds the workers awake that a product has
+/// just used, and the other way round. An arena of its own for each of them would cost LU 3 % of its time.
+template <typename Body>
+void among_products(int workers, Body const& body) {
+  if (workers == 1) return body();
+  bool begun = false;
+  try {
+    arena_of(default_context())->execute([&] {
+      begun = true;
+      body();
+    });
+  } catch (std::bad_alloc const&) {
+    if (!begun) body();
+  }
+}
+
+/// body(begin, end), which does not throw, once for each range of `grain` columns of 0 ≤ j < count. Inside
+/// among_products.
 template <typename Body>
 void for_columns(int workers, std::int64_t count, std::int64_t grain, Body const& body) {
   if (workers == 1 || count <= grain) return body(0, count);
   shared_columns<Body> columns(count, grain, body);
   try {
-    oneapi::tbb::task_arena arena(workers);
-    arena.execute([&] { columns.work_with(workers - 1); });
+    // Not what others have spawned there: that may take much longer.
+    oneapi::tbb::this_task_arena::isolate([&] { columns.work_with(workers - 1); });
   } catch (std::bad_alloc const&) {
   }
   columns.work();  // what nobody has begun

@@ -4,11 +4,18 @@
 
 #include <oneapi/tbb/task_arena.h>
 
+#include <memory>
+
 #include <heptad/heptad.hpp>
 
 namespace heptad {
 
 /// A context whose products run in `arena`, with as many workers as it has slots. The arena must outlive the context.
 HEPTAD_API context make_context(oneapi::tbb::task_arena& arena);
+
+/// The arena that the products of `workers` run in. What the caller does between products, inside it (arena->execute),
+/// finds the workers awake that a product has just used, and the next product those. It is kept alive by who holds it;
+/// once the number of threads is set anew, products run in another one.
+HEPTAD_API std::shared_ptr<oneapi::tbb::task_arena> arena_of(context& workers);
 
 }  // namespace heptad

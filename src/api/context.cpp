@@ -123,6 +123,11 @@ context make_context(oneapi::tbb::task_arena& arena) {
   });
 }
 
+std::shared_ptr<oneapi::tbb::task_arena> arena_of(context& workers) {
+  auto const group = workers.state().workers();
+  return {group, &group->arena()};
+}
+
 context& default_context() {
   if (context* const known = process_context.load()) return *known;
   auto fresh = or_no_memory([] {

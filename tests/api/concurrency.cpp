@@ -156,6 +156,32 @@ TEST_CASE("calls inside tasks of the same arena and of another one work") {
   CHECK(calls.right == 16);
 }
 
+TEST_CASE("the arena of a context outlives a change of its threads, and products run inside it") {
+  heptad::context& shared = heptad::default_context();
+  REQUIRE(heptad_set_num_threads(3) == HEPTAD_SUCCESS);
+  auto const arena = heptad::arena_of(shared);
+  CHECK(heptad::arena_of(shared) == arena);
+  CHECK(arena->max_concurrency() == 3);
+  REQUIRE(heptad_set_num_threads(2) == HEPTAD_SUCCESS);
+  CHECK(heptad::arena_of(shared)->max_concurrency() == 2);
+  CHECK(heptad::arena_of(shared) != arena);
+
+  inputs<double> const x(160, 170, 180);
+  heptad::options wishes;
+  wishes.deterministic = true;
+  auto const expected = x.multiply(shared, wishes);
+  for (auto const& where : {arena, heptad::arena_of(shared)}) {
+    std::vector<double> inside;
+    where->execute([&] { inside = x.multiply(shared, wishes); });
+    CHECK(inside == expected);
+  }
+  REQUIRE(heptad_set_num_threads(0) == HEPTAD_SUCCESS);
+
+  oneapi::tbb::task_arena own(2);
+  heptad::context in_own = heptad::make_context(own);
+  CHECK(heptad::arena_of(in_own).get() == &own);
+}
+
 TEST_CASE("workers can be set while calls are in progress") {
   inputs<double> const x(160, 170, 180);
   heptad::options wishes;
