@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad {
 namespace {
 

@@ -28,13 +28,6 @@ struct layouts {
   alignment_rule alignment = alignment_rule::cpu;
 };
 
-/// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.
-/// Measured with 2 MiB of L2 a core and with the reading of the result counted in: ordinary stores win by 15 % at
-/// 0.5 MiB, streaming by 5–15 % at 2 and 8 MiB and by a quarter from 32 MiB. With 0.5 MiB a core, where such sums alone
-/// are formed 1.5 to 1.9 times as fast by streaming from 0.5 MiB on, whole products of 1024 to 4096 take as long either
-/// way.
-inline constexpr std::int64_t streaming_bytes = 2 << 20;
-
 enum class pass_kind { sums_of_A, sums_of_B, update_of_C };
 
 /// Programs in use, each once.

@@ -22,8 +22,8 @@
 #include "src/api/calibrate_products.hpp"
 #include "src/api/context.hpp"
 #include "src/api/present.hpp"
+#include "src/matrix/limits.hpp"
 #include "tasks/gemm_graph.hpp"
-#include "tasks/node.hpp"
 
 namespace heptad {
 namespace {
@@ -149,7 +149,11 @@ machine_profile calibrate(calibration_settings const& settings) {
                                                  : std::max(std::min(std::max(256e6, 2.0 * double(p.l3_bytes)), eighth),
                                                             4.0 * double(p.l2_bytes));
   std::vector<double> pass_sizes;
-  for (double bytes = double(p.l2_bytes) / 2; bytes < large / 2; bytes *= 4) pass_sizes.push_back(bytes);
+  auto const add = [&](double bytes) {
+    if (bytes <= large / 2) pass_sizes.push_back(bytes);
+  };
+  for (double bytes = double(p.l2_bytes) / 2; bytes < most_stored_bytes / 2; bytes *= 4) add(bytes);
+  for (double const bytes : {most_stored_bytes, least_streamed_bytes, 4 * least_streamed_bytes}) add(bytes);
   pass_sizes.push_back(large);
 
   int const steps = 2 * product_steps(settings) + static_cast<int>(pass_sizes.size()) + 3;

@@ -85,8 +85,11 @@ double prices::products(double m, double n, double k, double count, product_term
 }
 
 double prices::pass(double traffic, double footprint, int blocks) const {
+  // Of more blocks, or of fewer, those of the same footprint may be stored in another way than the measured 8.
+  bool const streams = footprint >= double(blocks) * streaming_bytes;
+  double const alike = streams ? std::max(footprint, least_streamed_bytes) : std::min(footprint, most_stored_bytes);
   double const rate = interpolated(
-      machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.gbytes; }, footprint);
+      machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.gbytes; }, alike);
   double const slower = interpolated(
       machine_.widths, [](auto const& w) { return w.blocks; }, [](auto const& w) { return w.slower; }, blocks);
   return slower * traffic / (rate * giga);

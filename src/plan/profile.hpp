@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad {
 
 /// Rates of one element type with one kernel set, on one core.
@@ -34,6 +36,10 @@ struct pass_rate {
   double bytes;
   double gbytes, gbytes_all;
 };
+
+/// Rates are measured of passes over 8 blocks. From streaming_bytes a block on they bypass the caches, which is another
+/// rate: measured just before, and there.
+inline constexpr double most_stored_bytes = 0.97 * 8 * streaming_bytes, least_streamed_bytes = 8.0 * streaming_bytes;
 
 /// A level whose passes each go over this many blocks takes so many times as long around its products as its passes
 /// would by their bytes: many streams are slower than few, and products find what passes wrote farther away.

@@ -20,7 +20,7 @@ calibration_settings quick() {
   s.sides = {8, 40};
   s.term_sizes = {32, 64};
   s.level_sizes = {16};
-  s.largest_pass = 8e6;
+  s.largest_pass = 40e6;
   auto const ticks = std::make_shared<std::atomic<int>>(0);
   s.clocks.thread = [ticks] { return 1e-3 * ++*ticks; };
   s.clocks.wall = [ticks] { return 0.1 * ++*ticks; };
@@ -50,6 +50,8 @@ TEST_CASE("calibration fills every table, says how far it is, and ends at one") 
   }
   REQUIRE(p.passes.size() >= 2);
   for (std::size_t i = 1; i < p.passes.size(); ++i) CHECK(p.passes[i].bytes > p.passes[i - 1].bytes);
+  for (double const bytes : {most_stored_bytes, least_streamed_bytes})
+    CHECK(std::ranges::find(p.passes, bytes, &pass_rate::bytes) != p.passes.end());
   REQUIRE(p.widths.size() == 3);
   for (std::size_t i = 1; i < p.widths.size(); ++i) CHECK(p.widths[i].blocks > p.widths[i - 1].blocks);
   CHECK(std::is_sorted(fractions.begin(), fractions.end()));

@@ -30,3 +30,15 @@ TEST_CASE("what fetching costs is interpolated between the sizes that were measu
   double const fetching = price.product(s, s, s, {.between_passes = true}) - price.product(s, s, s);
   CHECK(fetching == Approx(bytes * (1 / 20e9 + 1 / 40e9) / 2));
 }
+
+TEST_CASE("blocks that bypass the caches have the rate of such passes, however many there are") {
+  machine_profile machine = test::zen4();
+  machine.passes = {{most_stored_bytes, 10, 10}, {least_streamed_bytes, 40, 40}};
+  machine.widths = {{8, 1}};
+  prices const price(element_type::f64, machine);
+  constexpr double traffic = 1e9, mib = 1 << 20;
+  CHECK(price.pass(traffic, 8 * 1.9 * mib, 8) == Approx(0.1));
+  CHECK(price.pass(traffic, 8 * 2 * mib, 8) == Approx(0.025));
+  CHECK(price.pass(traffic, 24 * mib, 24) == Approx(0.1));
+  CHECK(price.pass(traffic, 4 * 3 * mib, 4) == Approx(0.025));
+}
