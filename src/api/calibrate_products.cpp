@@ -175,7 +175,10 @@ struct times_of_size {
 // nothing.
 double gbytes(double bytes, double seconds) { return std::clamp(1e-9 * bytes / std::max(seconds, 1e-12), 2.0, 500.0); }
 
-rate_table::term_rates term_rates(int size, double block_bytes, times_of_size const& times) {
+/// `smaller`: what was found for the size before, if there is one.
+rate_table::term_rates term_rates(int size, double element_bytes, times_of_size const& times,
+                                  rate_table::term_rates const* smaller) {
+  double const block_bytes = element_bytes * size * size;
   std::vector<term_sample> samples;
   for (std::size_t i = 0; i < times.levels.size(); ++i) {
     fused_sample const& s = fused_samples[i];
@@ -197,6 +200,13 @@ rate_table::term_rates term_rates(int size, double block_bytes, times_of_size co
   // was measured: without evidence they cost the same.
   samples.push_back({{1, -1, 0, 0}, 0});
   samples.push_back({{0, 0, 1, -1}, 0});
+  // And a byte as much as in smaller blocks.
+  if (smaller != nullptr) {
+    samples.push_back({{1, 0, 0, 0}, 1e-9 * block_bytes / smaller->a_gbytes});
+    samples.push_back({{0, 1, 0, 0}, 1e-9 * block_bytes / smaller->b_gbytes});
+    samples.push_back({{0, 0, 1, 0}, 2e-9 * block_bytes / smaller->ab_gbytes});
+    samples.push_back({{0, 0, 0, 1}, 2e-9 * block_bytes / smaller->abc_gbytes});
+  }
   per_term const seconds = fit_terms(samples);
   return {size,
           gbytes(block_bytes, seconds[0]),
@@ -248,10 +258,8 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   r.product_gflops.clear();
   for (std::vector<double> const& of_one : rates) r.product_gflops.push_back(median(of_one));
   r.terms.clear();
-  for (std::size_t s = 0; s < times.size(); ++s) {
-    int const size = settings.term_sizes[s];
-    r.terms.push_back(term_rates(size, double(size) * size * sizeof(T), times[s]));
-  }
+  for (std::size_t s = 0; s < times.size(); ++s)
+    r.terms.push_back(term_rates(settings.term_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
   return r;
 }
 
