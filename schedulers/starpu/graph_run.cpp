@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 
 #include "schedulers/starpu/cells_filter.hpp"
+#include "schedulers/starpu/task_priorities.hpp"
 
 namespace heptad::starpu {
 namespace {
@@ -23,47 +23,6 @@ char const* lasting(std::string const& name) {
   static std::unordered_set<std::string> names;
   std::lock_guard const lock(mutex);
   return names.insert(name).first->c_str();
-}
-
-struct known_priorities {
-  int first, least, most;
-
-  explicit known_priorities(run_options const& o) : first(o.priority) {
-    bool const current = o.sched_ctx == STARPU_NMAX_SCHED_CTXS;
-    least = current ? starpu_sched_get_min_priority() : starpu_sched_ctx_get_min_priority(o.sched_ctx);
-    most = current ? starpu_sched_get_max_priority() : starpu_sched_ctx_get_max_priority(o.sched_ctx);
-  }
-  /// 0: the most urgent task.
-  [[nodiscard]] int of_rank(std::int64_t rank) const {
-    return static_cast<int>(std::clamp<std::int64_t>(first - rank, least, std::max(least, most)));
-  }
-};
-
-/// The longest chain of tasks that waits for each one, itself included.
-std::vector<double> seconds_to_end(graph const& g, dependencies const& d) {
-  std::vector<double> below(g.tasks.size());
-  for (std::size_t t = g.tasks.size(); t-- > 0;) {  // program order is topological
-    for (int const next : d.successors[t]) below[t] = std::max(below[t], below[static_cast<std::size_t>(next)]);
-    below[t] += g.tasks[t].cost.seconds;
-  }
-  return below;
-}
-
-/// In what the policy of the context knows. Where data moves, by the critical path. In main memory alone the graph's
-/// own order is better: who makes the sums of every product first finds none of them in a cache later.
-std::vector<int> priorities(graph const& g, dependencies const& d, run_options const& o, bool moves) {
-  std::vector<double> urgency;
-  if (moves) urgency = seconds_to_end(g, d);
-  else
-    for (task const& t : g.tasks) urgency.push_back(t.priority);
-  std::vector<std::size_t> by_urgency(g.tasks.size());
-  std::iota(by_urgency.begin(), by_urgency.end(), std::size_t{0});
-  std::ranges::stable_sort(by_urgency, [&](std::size_t x, std::size_t y) { return urgency[x] > urgency[y]; });
-  known_priorities const known(o);
-  std::vector<int> priority(g.tasks.size());
-  for (std::size_t i = 0; i < by_urgency.size(); ++i)
-    priority[by_urgency[i]] = known.of_rank(static_cast<std::int64_t>(i));
-  return priority;
 }
 
 /// The lane of every worker, by its identifier: CPU workers, which need scratch, come first.
@@ -127,7 +86,8 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
       element_bytes_(product.work->type == element_type::f64 ? 8 : 4),
       operands_{handles[0], handles[1], handles[2]},
       order_(all_moves() ? task_order{} : order_of_tasks(*product.order)),
-      priorities_(priorities(*product.work, *product.order, options, all_moves())),
+      priorities_(priorities_of(*product.work, *product.order, known_priorities(options.sched_ctx, options.priority),
+                                all_moves())),
       lane_of_worker_(lanes()),
       records_(product.work->tasks.size()),
       start_(std::chrono::steady_clock::now()) {
@@ -262,7 +222,7 @@ graph_run::new_task graph_run::access_to_C() const {
   new_task t(starpu_task_create());
   t->cl = &(product_.beta == 0 ? allocating_codelet() : empty_codelet());
   t->sched_ctx = options_.sched_ctx;
-  t->priority = known_priorities(options_).of_rank(0);
+  t->priority = known_priorities(options_.sched_ctx, options_.priority).of_rank(0);
   set_handles(*t, {{operands_[space_C], product_.beta == 0 ? STARPU_W : STARPU_RW}});
   return t;
 }
@@ -309,14 +269,17 @@ slot graph_run::slot_of(touched_block const& x, bool commutes, std::vector<use>&
 }
 
 /// The kinds of workers that may take a task, in STARPU_CPU | …: on a device sums have other bits.
-int graph_run::workers_for([[maybe_unused]] task_argument const& x, bool in_memory) const {
+int graph_run::workers_for([[maybe_unused]] task_argument const& x, bool in_memory,
+                           [[maybe_unused]] std::vector<use> const& uses) const {
   if (in_memory || product_.ordered) return STARPU_CPU;
 #ifdef STARPU_SIMGRID
   return -1;  // all that have a function
 #else
   bool const on_devices = product_.on_devices != nullptr && product_.on_devices->knows(task_of(x));
   if (on_devices && product_.only_on_devices) return STARPU_CUDA;
-  return STARPU_CPU | STARPU_OPENCL | (on_devices ? STARPU_CUDA : 0);
+  std::int64_t bytes = 0;
+  for (use const& u : uses) bytes += static_cast<std::int64_t>(starpu_data_get_size(u.handle));
+  return room_.kinds_with(bytes, STARPU_CPU | STARPU_OPENCL | (on_devices ? STARPU_CUDA : 0));
 #endif
 }
 
@@ -342,7 +305,7 @@ graph_run::new_task graph_run::make_task(task_argument& x) const {
   t->sched_ctx = options_.sched_ctx;
   t->priority = priorities_[static_cast<std::size_t>(x.number)];
   t->flops = of_graph.cost.flops;
-  t->where = workers_for(x, in_memory);
+  t->where = workers_for(x, in_memory, uses);
   if (int const worker = options_.worker ? options_.worker(of_graph) : -1; worker >= 0) {
     t->execute_on_a_specific_worker = 1;
     t->workerid = static_cast<unsigned>(worker);

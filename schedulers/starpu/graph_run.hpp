@@ -16,6 +16,7 @@
 
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/starpu/codelets.hpp"
+#include "schedulers/starpu/device_room.hpp"
 #include "schedulers/starpu/task_order.hpp"
 
 namespace heptad::starpu {
@@ -108,7 +109,7 @@ private:
     }
   };
   using new_task = std::unique_ptr<starpu_task, unsubmitted>;
-  [[nodiscard]] int workers_for(task_argument const& x, bool in_memory) const;
+  [[nodiscard]] int workers_for(task_argument const& x, bool in_memory, std::vector<use> const& uses) const;
   [[nodiscard]] new_task make_task(task_argument& x) const;
   [[nodiscard]] new_task access_to_C() const;
   bool submit(new_task& t);
@@ -119,6 +120,7 @@ private:
   run_options const options_;
   std::int64_t const element_bytes_;
   starpu_data_handle_t const operands_[3];
+  device_room const room_;
   task_order const order_;                      // to be declared; empty where everything moves
   std::vector<starpu_data_handle_t> locks_;     // null: nobody needs it
   std::vector<cell> cells_;                     // sorted by place

@@ -17,6 +17,7 @@
 #include "schedulers/starpu/graph_run.hpp"
 #include "src/api/no_memory.hpp"
 #include "src/api/runtime_call.hpp"
+#include "src/plan/device_blocks.hpp"
 
 namespace heptad::starpu {
 namespace {
@@ -84,6 +85,14 @@ struct flight {
       : call(std::move(planned)), run(call->product(), handles, o) {}
 };
 
+/// Whether every device holds what a task of a plan for devices touches: A and B, whole, and a block of C.
+bool devices_hold(starpu_data_handle_t A, starpu_data_handle_t B, shape const& c, std::size_t element_bytes) {
+  std::int64_t const block = std::min(c.rows, largest_block) * std::min(c.cols, largest_block);
+  std::size_t const operands = starpu_data_get_size(A) + (A == B ? 0 : starpu_data_get_size(B));
+  std::size_t const bytes = operands + static_cast<std::size_t>(block) * element_bytes;
+  return device_room().kinds_with(static_cast<std::int64_t>(bytes), STARPU_CUDA) != 0;
+}
+
 /// Keeps the plan under what StarPU may still take in main memory, where the caller has set a limit.
 void respect_limit(runtime_request& request) {
   starpu_ssize_t const available = starpu_memory_get_available(STARPU_MAIN_RAM);
@@ -100,7 +109,6 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
   runtime_request request;
   crew const workers = crew_of(how.sched_ctx);
   request.workers = workers.cpus;
-  request.devices = workers.cuda_devices;
   shape const a = shape_of("A", A, sizeof(T), how.transpose_a), b = shape_of("B", B, sizeof(T), how.transpose_b),
               c = shape_of("C", C, sizeof(T), false);
   check_equal("rows of op(A)", a.rows, "rows of C", c.rows);
@@ -116,6 +124,7 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
 
   request.shape = {c.rows, c.cols, a.cols, how.transpose_a, how.transpose_b, false, beta == T(0)};
   request.wishes = how.wishes;
+  request.devices = devices_hold(A, B, c, sizeof(T)) ? workers.cuda_devices : 0;
   request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
   // Where data moves, StarPU places the workspace; in main memory alone, the pages that the last product used are best.
   request.with_workspace = starpu_memory_nodes_get_count() == 1;

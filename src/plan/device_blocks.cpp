@@ -14,8 +14,8 @@
 namespace heptad {
 namespace {
 
-// Below, a device is not worth its transfers; above, the last block of C leaves too late.
-constexpr std::int64_t least_dimension = 2048, largest_block = 16384;
+// Below, a device is not worth its transfers.
+constexpr std::int64_t least_dimension = 2048;
 
 /// The definition of the product in blocks, ⟨m,k,n;mkn⟩.
 std::shared_ptr<algorithm const> classical_blocks(int m, int k, int n, int devices) {

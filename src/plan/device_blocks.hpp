@@ -45,6 +45,9 @@ struct device_task_plan {
   int levels = 0;
 };
 
+/// No block of a plan for devices is larger: the last block of C would leave too late.
+inline constexpr std::int64_t largest_block = 16384;
+
 /// Nothing where the CPU's plan serves better or is asked for: the product is small, deterministic, or has its levels
 /// set. Blocks are as large as they can be while every device has two products.
 std::optional<device_task_plan> plan_for_devices(element_type type, problem const& shape, int devices,
