@@ -108,7 +108,7 @@ TEST_CASE("a result at home in a device's memory is refused, an operand there is
   REQUIRE(memory != 0);
   starpu_data_handle_t B = nullptr;
   starpu_matrix_data_register(&B, static_cast<int>(node), memory, 80, 80, 64, sizeof(double));
-  REQUIRE(starpu_task_insert(&each_element<double, set_to_one, STARPU_W>(), STARPU_W, B, 0) == 0);
+  REQUIRE(starpu_task_insert(&(each_element<double, set_to_one, STARPU_W>()), STARPU_W, B, 0) == 0);
   starpu::submit_options how;
   how.wishes.force_levels = 2;
   (void)starpu::submit_gemm(1.0, A.share(), B, -1.0, C.share(), how);

@@ -6,8 +6,9 @@
 #include <heptad/starpu.hpp>
 #include <limits>
 
+#include "tests/starpu/flight.hpp"
 #include "tests/starpu/listener.hpp"
-#include "tests/starpu/runtime.hpp"
+#include "tests/tasks/plans.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -216,7 +217,7 @@ TEST_CASE("operands that StarPU allocates are read, and such a result is refused
   starpu_matrix_data_register(&B, -1, 0, 50, 50, 60, sizeof(double));
   auto const refused = Catch::Contains("C has home node -1, which must be main memory");
   CHECK_THROWS_WITH(submit_gemm(1.0, A.share(), C.share(), 0.0, B, {.transpose_a = true}), refused);
-  REQUIRE(starpu_task_insert(&each_element<double, set_to_one, STARPU_W>(), STARPU_W, B, 0) == 0);
+  REQUIRE(starpu_task_insert(&(each_element<double, set_to_one, STARPU_W>()), STARPU_W, B, 0) == 0);
   starpu_task_wait_for_all();
   CHECK_THROWS_WITH(submit_gemm(1.0, A.handle, C.handle, 0.0, B, {.transpose_a = true}), refused);
   (void)submit_gemm(1.0, A.handle, B, 1.0, C.handle, levels(1));
@@ -252,6 +253,30 @@ TEST_CASE("a scheduling context keeps the product on its workers") {
   for (heard::task const& t : ear.so_far().tasks) CHECK(t.sched_ctx == context);
   C.release();
   CHECK((C.data == expected.data));
+  starpu_task_wait_for_all();
+  starpu_sched_ctx_delete(context);
+}
+
+TEST_CASE("all tasks of a graph are in its scheduling context, and so is the access to C before them") {
+  own_starpu const runtime;
+  int one = 1;
+  unsigned const context = starpu_sched_ctx_create(&one, 1, "one", STARPU_SCHED_CTX_POLICY_NAME, "lws", 0);
+  double const beta = GENERATE(0, 1);
+  plan const p = test::make_plan("TT", "winograd", 40, 44, 36, beta == 0);
+  std::mt19937 random(18);
+  operands<double> x(p, random), expected(x);
+  expected.by_definition(1, beta);
+  x.share();
+  flight<double> product(p, 1, beta, {workspace::of_starpu, false, false});
+  heptad::starpu::run_options how;
+  how.sched_ctx = context;
+  listener const ear;
+  product.submit(x.A.handle, x.B.handle, x.C.handle, how);
+  heard const h = ear.so_far();
+  CHECK(h.tasks.size() == product.tasks().size() + 1);
+  for (heard::task const& t : h.tasks) CHECK(t.sched_ctx == context);
+  x.C.release(), x.A.release(), x.B.release();
+  CHECK((x.C.data == expected.C.data));
   starpu_task_wait_for_all();
   starpu_sched_ctx_delete(context);
 }
