@@ -3,6 +3,7 @@
 # Builds StarPU 1.4 from Debian's source package, once, and prints its prefix as the last line:
 #   build-starpu.sh             for CPU cores and OpenCL devices
 #   build-starpu.sh --cuda      with CUDA too (CUDA_HOME or /usr/local/cuda; no device is needed)
+#   build-starpu.sh --fxt       for CPU cores, and writes traces that StarPU's tools show (STARPU_FXT_TRACE=1)
 #   build-starpu.sh --tsan      instrumented for ThreadSanitizer, CPU cores only (docs/starpu.md)
 #   build-starpu.sh --simgrid   for `heptad simulate`: tasks take simulated time, on machines that nobody here has
 # Use it by cmake -DHEPTAD_STARPU_PREFIX=<prefix>. STARPU_CACHE (default ~/.cache/heptad/starpu) says where it is kept.
@@ -14,10 +15,11 @@ kind=plain
 case ${1:-} in
   "") ;;
   --cuda) kind=cuda ;;
+  --fxt) kind=fxt ;;
   --tsan) kind=tsan ;;
   --simgrid) kind=simgrid ;;
   *)
-    echo "usage: $0 [--cuda | --tsan | --simgrid]" >&2
+    echo "usage: $0 [--cuda | --fxt | --tsan | --simgrid]" >&2
     exit 2
     ;;
 esac
@@ -42,6 +44,7 @@ quietly() { # what, command...
 
 needed=(dpkg-dev g++ make patch pkg-config libhwloc-dev libltdl-dev)
 if [[ $kind == simgrid ]]; then needed+=(libsimgrid-dev libboost-dev); else needed+=(ocl-icd-opencl-dev); fi
+if [[ $kind == fxt ]]; then needed+=(libfxt-dev); fi
 missing=()
 for package in "${needed[@]}"; do
   # shellcheck disable=SC2016  # ${Status} is dpkg-query's
@@ -108,6 +111,7 @@ case $kind in
     flags+=(--enable-cuda --with-cuda-dir="$cuda" --disable-simgrid --enable-maxcudadev=8)
     export LDFLAGS="-L$cuda/lib64/stubs -L$cuda/lib64" NVCCFLAGS=-arch=sm_90
     ;;
+  fxt) flags+=(--disable-cuda --disable-opencl --disable-simgrid --with-fxt) ;;
   tsan)
     flags+=(--disable-cuda --disable-opencl --disable-simgrid)
     export CFLAGS="-g -O2 -fsanitize=thread" LDFLAGS=-fsanitize=thread
