@@ -97,6 +97,7 @@ flags=(--prefix="$prefix" --disable-static --enable-quick-check --disable-build-
   --disable-build-examples --disable-mpi --disable-socl --disable-starpufft --disable-starpupy --disable-starpurm
   --disable-openmp --disable-openmp-llvm --disable-fortran --disable-hip --disable-opengl-render --enable-blas-lib=none
   --enable-maxcpus=128)
+[[ $kind == fxt ]] || flags+=(--without-fxt) # tracing costs time wherever the library is installed
 case $kind in
   plain) flags+=(--disable-cuda --disable-simgrid) ;;
   cuda)
