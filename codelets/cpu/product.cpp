@@ -160,7 +160,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
                      .count = count,
                      .rs = call.c_rs,
                      .cs = call.c_cs,
-                     .prefetch = stream.lines() > 0 ? &stream : nullptr});
+                     .prefetch = stream.empty() ? nullptr : &stream});
     }
   };
   for (block_of_a<T> at{&call, 0, 0, 0}; at.call == &call; at = at.after(l)) with_block_of_a(at);

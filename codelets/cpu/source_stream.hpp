@@ -14,40 +14,52 @@ struct source_stream {
   [[gnu::always_inline]] void add(void const* first, std::int64_t bytes, std::int64_t stride,
                                   std::int64_t runs) noexcept {
     if (count_ == capacity || bytes <= 0 || runs <= 0) return;
-    rectangles_[count_++] = {static_cast<char const*>(first), (bytes + 63) / 64, stride, runs};
-    lines_ += (bytes + 63) / 64 * runs;
+    std::int64_t const pairs_a_run = (bytes + pair - 1) / pair;
+    rectangles_[count_++] = {static_cast<char const*>(first), pairs_a_run * pair, stride, runs};
+    pairs_ += pairs_a_run * runs;
   }
 
-  /// Lines not yet asked for.
-  [[nodiscard, gnu::always_inline]] std::int64_t lines() const noexcept { return lines_; }
+  [[nodiscard, gnu::always_inline]] bool empty() const noexcept { return count_ == 0; }
 
-  /// Lines to ask for at each of the `calls` opportunities that are left.
+  /// Spreads the lines over the next `calls` of advance(). Once, after the last rectangle.
   [[gnu::always_inline]] void pace(std::int64_t calls) noexcept {
-    per_call_ = calls > 0 ? static_cast<int>((lines_ + calls - 1) / calls) : 0;
+    per_call_ = calls > 0 ? static_cast<int>((pairs_ + calls - 1) / calls) : 0;
+    begin_run();
   }
 
+  /// Few instructions: a core that shares its issue slots with a second thread pays for each.
   [[gnu::always_inline]] void advance() noexcept {
-    int budget = lines_ < per_call_ ? static_cast<int>(lines_) : per_call_;
-    lines_ -= budget;
-    while (budget-- > 0) {
-      rectangle const& r = rectangles_[current_];
-      __builtin_prefetch(r.first + run_ * r.stride + line_ * 64, 0, 2);
-      if (++line_ == r.lines) {
-        line_ = 0;
-        if (++run_ == r.runs) run_ = 0, ++current_;
+    for (int n = per_call_; n > 0; --n) {
+      __builtin_prefetch(at_, 0, 2);
+      __builtin_prefetch(at_ + pair / 2, 0, 2);
+      at_ += pair;
+      if (at_ != end_) continue;
+      if (++run_ == rectangles_[current_].runs) run_ = 0, ++current_;
+      if (current_ == count_) {
+        per_call_ = 0;
+        return;
       }
+      begin_run();
     }
   }
 
 private:
+  static constexpr std::int64_t pair = 128;  // bytes of the two cache lines that are asked for together
   struct rectangle {
     char const* first;
-    std::int64_t lines, stride, runs;
+    std::int64_t bytes, stride, runs;
   };
+  [[gnu::always_inline]] void begin_run() noexcept {
+    rectangle const& r = rectangles_[current_];
+    at_ = r.first + run_ * r.stride;
+    end_ = at_ + r.bytes;
+  }
+
   static constexpr int capacity = 32;
   rectangle rectangles_[capacity];
   int count_ = 0, current_ = 0, per_call_ = 0;
-  std::int64_t lines_ = 0, run_ = 0, line_ = 0;
+  std::int64_t pairs_ = 0, run_ = 0;
+  char const *at_ = nullptr, *end_ = nullptr;
 };
 
 }  // namespace heptad::cpu

@@ -154,7 +154,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
     for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
       source_stream stream;
       if (mc < whole_rows) stream_next<T>(stream, call, whole_rows, {kc, mc}, pc, ic);
-      tiles.prefetch = stream.lines() > 0 ? &stream : nullptr;
+      tiles.prefetch = stream.empty() ? nullptr : &stream;
       run(ic, std::min(mc, whole_rows - ic), call.a[0].data + ic + pc * call.a_cs, true);
     }
     tiles.prefetch = nullptr;
