@@ -104,11 +104,12 @@ struct simd_kernels {
     std::int64_t offset, cs;
     int cols, left;  // left: columns not yet asked for, over all destinations
     int column = 0;
+    static constexpr int line = 64 / sizeof(T);
     [[gnu::always_inline]] void advance(int columns) {
       for (; columns > 0 && left > 0; --columns, --left) {
         T const* const c = d->data + offset + column * cs;
 #pragma GCC unroll 3
-        for (int i = 0; i < MV; ++i) __builtin_prefetch(c + i * lanes, 1, 3);
+        for (int i = 0; i < MV * lanes; i += line) __builtin_prefetch(c + i, 1, 3);
         __builtin_prefetch(c + MV * lanes - 1, 1, 3);
         if (++column == cols) column = 0, ++d;
       }
