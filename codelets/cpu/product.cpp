@@ -76,9 +76,8 @@ void stream_next(source_stream& stream, block_of_a<T> here, std::int64_t jc, lay
   block_of_a<T> const after = here.after(l);
   auto add_b = [&](block_of_a<T> const& p, std::int64_t group) {
     std::int64_t const depth = std::min(l.kc, p.call->k - p.pc), cols = std::min(l.nc, p.end(l) - group);
-    if (l.keeps_b && p.ic > 0)
-      stream.add(packed_b + (group - p.first) * depth, cols * depth * static_cast<std::int64_t>(sizeof(T)), 0, 1);
-    else stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, group, depth, cols);
+    if (!l.keeps_b || p.ic == 0)
+      stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, group, depth, cols);
   };
   if (jc + l.nc < here.end(l)) add_b(here, jc + l.nc);
   else if (after.call) add_b(after, after.first);
