@@ -27,84 +27,105 @@ struct simd_packing {
     [[gnu::always_inline]] vector operator()(T const* p) const { return V::load(p, mask); }
   };
 
-  // Σ coefficient · block at one vector; Count = 0: any number of terms.
-  template <int Count, typename Load>
-  [[gnu::always_inline]] static vector sum(term<T> const* terms, int count, std::int64_t offset, Load load) {
-    vector x = load(terms[0].data + offset);
-    if (Count == 1 && terms[0].coefficient == T(1)) return x;
-    x = V::mul(V::broadcast(terms[0].coefficient), x);
-    int const n = Count ? Count : count;
+  // Σ coefficient · block at one vector. The addresses and coefficients of few blocks are values of their own, which
+  // stay in registers: those in the caller's list would be read again after every store.
+  struct copy_of_one {
+    T const* at;
+    template <typename Load>
+    [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
+      return load(at + offset);
+    }
+  };
+  template <int Count>
+  struct sum_of {
+    T const* at[Count];
+    vector weight[Count];
+    [[gnu::always_inline]] explicit sum_of(term<T> const* terms) {
 #pragma GCC unroll 4
-    for (int q = 1; q < n; ++q) x = V::fma(V::broadcast(terms[q].coefficient), load(terms[q].data + offset), x);
-    return x;
-  }
+      for (int q = 0; q < Count; ++q) at[q] = terms[q].data, weight[q] = V::broadcast(terms[q].coefficient);
+    }
+    template <typename Load>
+    [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
+      vector x = V::mul(weight[0], load(at[0] + offset));
+#pragma GCC unroll 4
+      for (int q = 1; q < Count; ++q) x = V::fma(weight[q], load(at[q] + offset), x);
+      return x;
+    }
+  };
+  struct sum_of_many {
+    term<T> const* terms;
+    int count;
+    template <typename Load>
+    [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
+      vector x = V::mul(V::broadcast(terms[0].coefficient), load(terms[0].data + offset));
+      for (int q = 1; q < count; ++q) x = V::fma(V::broadcast(terms[q].coefficient), load(terms[q].data + offset), x);
+      return x;
+    }
+  };
 
   // The panel's width is contiguous: copy W vectors a step, `depth` steps; the last vector reads through `last`.
-  template <int Count, int W, typename Load>
-  [[gnu::always_inline]] static void pack_along(term<T> const* terms, int count, std::int64_t offset, std::int64_t ds,
-                                                int depth, Load last, T* packed) {
+  template <int W, typename Sum, typename Load>
+  [[gnu::always_inline]] static void pack_along(Sum const& sum, std::int64_t offset, std::int64_t ds, int depth,
+                                                Load last, T* packed) {
     for (int p = 0; p < depth; ++p, offset += ds, packed += W * lanes) {
 #pragma GCC unroll 3
-      for (int i = 0; i < W - 1; ++i)
-        V::store(packed + i * lanes, sum<Count>(terms, count, offset + i * lanes, whole{}));
-      V::store(packed + (W - 1) * lanes, sum<Count>(terms, count, offset + (W - 1) * lanes, last));
+      for (int i = 0; i < W - 1; ++i) V::store(packed + i * lanes, sum(offset + i * lanes, whole{}));
+      V::store(packed + (W - 1) * lanes, sum(offset + (W - 1) * lanes, last));
     }
   }
 
   // The same for panels of B narrower than a vector.
-  template <int Count>
-  [[gnu::always_inline]] static void pack_narrow(term<T> const* terms, int count, std::int64_t offset, std::int64_t ds,
-                                                 int depth, int width, T* packed) {
+  template <typename Sum>
+  [[gnu::always_inline]] static void pack_narrow(Sum const& sum, std::int64_t offset, std::int64_t ds, int depth,
+                                                 int width, T* packed) {
     part const load{V::first(width)};
     auto const store = V::first(nr);
-    for (int p = 0; p < depth; ++p, offset += ds, packed += nr)
-      V::store(packed, sum<Count>(terms, count, offset, load), store);
+    for (int p = 0; p < depth; ++p, offset += ds, packed += nr) V::store(packed, sum(offset, load), store);
   }
 
   // The last, narrower panel where the width is contiguous.
-  template <int Count, int W>
-  [[gnu::always_inline]] static void pack_last(term<T> const* terms, int count, std::int64_t offset, std::int64_t ds,
-                                               int depth, int width, T* packed) {
-    if constexpr (W == 0) return pack_narrow<Count>(terms, count, offset, ds, depth, width, packed);
+  template <int W, typename Sum>
+  [[gnu::always_inline]] static void pack_last(Sum const& sum, std::int64_t offset, std::int64_t ds, int depth,
+                                               int width, T* packed) {
+    if constexpr (W == 0) return pack_narrow(sum, offset, ds, depth, width, packed);
     part const last{V::first((width - 1) % lanes + 1)};
     switch ((width + lanes - 1) / lanes) {
       case 1:
-        return pack_along<Count, 1>(terms, count, offset, ds, depth, last, packed);
+        return pack_along<1>(sum, offset, ds, depth, last, packed);
       case 2:
-        return pack_along<Count, 2>(terms, count, offset, ds, depth, last, packed);
+        return pack_along<2>(sum, offset, ds, depth, last, packed);
       default:
-        return pack_along<Count, 3>(terms, count, offset, ds, depth, last, packed);
+        return pack_along<3>(sum, offset, ds, depth, last, packed);
     }
   }
 
   // The depth is contiguous: transpose `tile` columns (`columns` of them real) by `lanes` steps at a time into a panel
   // of `padded` elements.
-  template <int Count>
-  [[gnu::always_inline]] static void pack_across(term<T> const* terms, int count, std::int64_t offset, std::int64_t ws,
-                                                 int columns, int depth, int padded, T* packed) {
+  template <typename Sum>
+  [[gnu::always_inline]] static void pack_across(Sum const& sum, std::int64_t offset, std::int64_t ws, int columns,
+                                                 int depth, int padded, T* packed) {
     std::int64_t const step = static_cast<std::int64_t>(padded) * lanes;
     int p = 0;
     if (columns >= tile)
       for (; p + lanes <= depth; p += lanes, offset += lanes, packed += step)
-        transpose<Count>(terms, count, offset, ws, tile, whole{}, padded, packed);
+        transpose(sum, offset, ws, tile, whole{}, padded, packed);
     for (; p < depth; p += lanes, offset += lanes, packed += step)
-      transpose<Count>(terms, count, offset, ws, columns, part{V::first(depth - p < lanes ? depth - p : lanes)}, padded,
-                       packed);
+      transpose(sum, offset, ws, columns, part{V::first(depth - p < lanes ? depth - p : lanes)}, padded, packed);
   }
-  template <int Count, typename Load>
-  [[gnu::always_inline]] static void transpose(term<T> const* terms, int count, std::int64_t offset, std::int64_t ws,
-                                               int columns, Load load, int padded, T* packed) {
+  template <typename Sum, typename Load>
+  [[gnu::always_inline]] static void transpose(Sum const& sum, std::int64_t offset, std::int64_t ws, int columns,
+                                               Load load, int padded, T* packed) {
     vector r[tile];
 #pragma GCC unroll 8
-    for (int c = 0; c < tile; ++c) r[c] = c < columns ? sum<Count>(terms, count, offset + c * ws, load) : V::zero();
+    for (int c = 0; c < tile; ++c) r[c] = c < columns ? sum(offset + c * ws, load) : V::zero();
     V::store_transposed(r, packed, padded);
   }
 
   // Panels of `full` elements of the width, in chunks of a few steps over all panels where the width is contiguous, so
-  // that the source is read in long runs. The last panel is rounded up to `granule` and filled with zeros.
-  template <int Count, int W>
-  static void pack(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth, int granule,
-                   T* packed) {
+  // that the source is read in long runs; else the depth is. The last panel is rounded up to `granule` and filled with
+  // zeros.
+  template <int W, typename Sum>
+  static void pack(Sum const& sum, std::int64_t ws, std::int64_t ds, int width, int depth, int granule, T* packed) {
     constexpr int full = W ? W * lanes : nr, chunk = 8;
     int const panels = width / full, rest = width % full, padded = (rest + granule - 1) / granule * granule;
     std::int64_t const panel = static_cast<std::int64_t>(full) * depth;
@@ -114,49 +135,53 @@ struct simd_packing {
         for (int i = 0; i < panels; ++i) {
           T* const to = packed + i * panel + static_cast<std::int64_t>(p) * full;
           std::int64_t const from = static_cast<std::int64_t>(i) * full + p * ds;
-          if constexpr (W != 0) pack_along<Count, W>(terms, count, from, ds, steps, whole{}, to);
-          else pack_narrow<Count>(terms, count, from, ds, steps, nr, to);
+          if constexpr (W != 0) pack_along<W>(sum, from, ds, steps, whole{}, to);
+          else pack_narrow(sum, from, ds, steps, nr, to);
         }
         if (rest > 0)
-          pack_last<Count, W>(terms, count, static_cast<std::int64_t>(panels) * full + p * ds, ds, steps, rest,
-                              packed + panels * panel + static_cast<std::int64_t>(p) * padded);
+          pack_last<W>(sum, static_cast<std::int64_t>(panels) * full + p * ds, ds, steps, rest,
+                       packed + panels * panel + static_cast<std::int64_t>(p) * padded);
       }
-    } else if (ds == 1) {
-      for (int first = 0; first < width; first += full)
-        for (int c = 0, height = first + full <= width ? full : padded; c < height; c += tile)
-          pack_across<Count>(terms, count, (static_cast<std::int64_t>(first) + c) * ws, ws, width - first - c, depth,
-                             height, packed + static_cast<std::int64_t>(first) * depth + c);
     } else {
       for (int first = 0; first < width; first += full)
-        pack_strided(terms, count, ws, ds, first, width, first + full <= width ? full : padded, depth,
-                     packed + static_cast<std::int64_t>(first) * depth);
+        for (int c = 0, height = first + full <= width ? full : padded; c < height; c += tile)
+          pack_across(sum, (static_cast<std::int64_t>(first) + c) * ws, ws, width - first - c, depth, height,
+                      packed + static_cast<std::int64_t>(first) * depth + c);
     }
   }
-  static void pack_strided(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int first, int width,
-                           int padded, int depth, T* packed) {
-    for (int p = 0; p < depth; ++p)
-      for (int i = 0; i < padded; ++i) {
-        T x = 0;
-        for (int q = 0; q < count && first + i < width; ++q)
-          x += terms[q].coefficient * terms[q].data[(first + i) * ws + p * ds];
-        packed[static_cast<std::int64_t>(p) * padded + i] = x;
-      }
+  // Neither is contiguous.
+  template <int W>
+  static void pack_strided(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth,
+                           int granule, T* packed) {
+    constexpr int full = W ? W * lanes : nr;
+    for (int first = 0; first < width; first += full) {
+      int const left = width - first, padded = left >= full ? full : (left + granule - 1) / granule * granule;
+      for (int p = 0; p < depth; ++p)
+        for (int i = 0; i < padded; ++i) {
+          T x = 0;
+          for (int q = 0; q < count && i < left; ++q)
+            x += terms[q].coefficient * terms[q].data[(first + i) * ws + p * ds];
+          *packed++ = x;
+        }
+    }
   }
 
   template <int W>
   static void pack_any(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth,
                        int granule, T* packed) {
+    if (ws != 1 && ds != 1) return pack_strided<W>(terms, count, ws, ds, width, depth, granule, packed);
+    auto const of = [&](auto const& sum) { pack<W>(sum, ws, ds, width, depth, granule, packed); };
     switch (count) {
       case 1:
-        return pack<1, W>(terms, count, ws, ds, width, depth, granule, packed);
+        return terms[0].coefficient == T(1) ? of(copy_of_one{terms[0].data}) : of(sum_of<1>(terms));
       case 2:
-        return pack<2, W>(terms, count, ws, ds, width, depth, granule, packed);
+        return of(sum_of<2>(terms));
       case 3:
-        return pack<3, W>(terms, count, ws, ds, width, depth, granule, packed);
+        return of(sum_of<3>(terms));
       case 4:
-        return pack<4, W>(terms, count, ws, ds, width, depth, granule, packed);
+        return of(sum_of<4>(terms));
       default:
-        return pack<0, W>(terms, count, ws, ds, width, depth, granule, packed);
+        return of(sum_of_many{terms, count});
     }
   }
   static void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth,
