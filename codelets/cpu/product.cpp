@@ -69,15 +69,15 @@ struct block_of_a {
   }
 };
 
-// What will be packed after the macro-kernel for group jc of B: the next group, or its packed form if that is kept, and
-// of the next block of A the slice that falls to this group.
+// What will be packed after the macro-kernel for group jc of B: the next group, unless its packed form is kept, which
+// the hardware follows by itself; and of the next block of A the slice that falls to this group.
 template <typename T>
-void stream_next(source_stream& stream, block_of_a<T> here, std::int64_t jc, layout const& l, T const* packed_b) {
+void stream_next(source_stream& stream, block_of_a<T> here, std::int64_t jc, layout const& l) {
   block_of_a<T> const after = here.after(l);
   auto add_b = [&](block_of_a<T> const& p, std::int64_t group) {
-    std::int64_t const depth = std::min(l.kc, p.call->k - p.pc), cols = std::min(l.nc, p.end(l) - group);
-    if (!l.keeps_b || p.ic == 0)
-      stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, group, depth, cols);
+    if (l.keeps_b && p.ic > 0) return;
+    stream_part<T>(stream, p.call->b, p.call->b_rs, p.call->b_cs, p.pc, group, std::min(l.kc, p.call->k - p.pc),
+                   std::min(l.nc, p.end(l) - group));
   };
   if (jc + l.nc < here.end(l)) add_b(here, jc + l.nc);
   else if (after.call) add_b(after, after.first);
@@ -146,7 +146,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
         targets[q] = {d.data + ic * call.c_rs + jc * call.c_cs, d.coefficient, scaled ? d.beta : T(1)};
       }
       source_stream stream;
-      stream_next<T>(stream, at, jc, l, packed_b);
+      stream_next<T>(stream, at, jc, l);
       T* const gathered = base + l.buffer + jc * round_up(call.m, l.mc) + ic * round_up(cols, kernels.blocks().nr);
       kernels.macro({.rows = rows,
                      .cols = cols,
