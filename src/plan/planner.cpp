@@ -115,9 +115,8 @@ private:
     int const forced = forced_levels();
     decision d{best_classical(), nullptr, forced};
     weigh_all(forced);
-    considered const* const best = cheapest();
-    bool const pays = best != nullptr && (forced >= 0 || !(best->seconds() > (1 - margin) * d.classical.seconds()));
-    if (pays) d.chosen = best;
+    d.chosen =
+        best_within(forced >= 0 ? std::numeric_limits<double>::infinity() : (1 - margin) * d.classical.seconds());
     return d;
   }
 
@@ -211,8 +210,9 @@ private:
     }
   }
 
-  [[nodiscard]] considered const* cheapest() const {
-    auto const possible = [](considered const& c) { return c.allowed == verdict::possible; };
+  // Of the plans that take at most so many seconds: the fastest, or one that ties with it and is better otherwise.
+  [[nodiscard]] considered const* best_within(double seconds) const {
+    auto const possible = [&](considered const& c) { return c.allowed == verdict::possible && c.seconds() <= seconds; };
     considered const* fastest = nullptr;
     for (considered const& c : considered_)
       if (possible(c) && (fastest == nullptr || c.seconds() < fastest->seconds())) fastest = &c;

@@ -91,6 +91,22 @@ TEST_CASE("tiny and thin products are classical") {
     }
 }
 
+TEST_CASE("a plan is classical only where no other gains enough, also where the frugal one of two that tie does not") {
+  int divided = 0, classical = 0;
+  for (machine_profile const& machine : {test::zen4(), test::server()})
+    for (std::int64_t n = 256; n <= 2000; n += 8) {
+      plan const p = f64_plan(square(n), 1, {}, machine);
+      (p.levels.empty() ? classical : divided)++;
+      if (!p.levels.empty()) continue;
+      for (candidate const& c : p.candidates) {
+        INFO(n << ", " << c.description << ": " << c.verdict);
+        CHECK((c.how->levels.empty() || c.seconds > 0.96 * p.classical_seconds));
+      }
+    }
+  CHECK(divided > 100);
+  CHECK(classical > 10);
+}
+
 TEST_CASE("levels divide the core and leave less than one block beyond it") {
   for (auto const& [m, n, k] : {std::tuple{4095, 4097, 4099}, {5003, 3001, 7001}, {2000, 9000, 500}}) {
     for (int workers : {1, 2}) {
