@@ -200,14 +200,13 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
   // was measured: without evidence they cost the same.
   samples.push_back({{1, -1, 0, 0}, 0});
   samples.push_back({{0, 0, 1, -1}, 0});
-  // And a byte as much as in smaller blocks.
-  if (smaller != nullptr) {
-    samples.push_back({{1, 0, 0, 0}, 1e-9 * block_bytes / smaller->a_gbytes});
-    samples.push_back({{0, 1, 0, 0}, 1e-9 * block_bytes / smaller->b_gbytes});
-    samples.push_back({{0, 0, 1, 0}, 2e-9 * block_bytes / smaller->ab_gbytes});
-    samples.push_back({{0, 0, 0, 1}, 2e-9 * block_bytes / smaller->abc_gbytes});
-  }
-  per_term const seconds = fit_terms(samples);
+  // A byte never costs less than in smaller blocks, which are nearer: the larger the products, the smaller a part of
+  // them is the price of their terms, and the easier it is lost in noise.
+  per_term least{};
+  if (smaller != nullptr)
+    least = {1e-9 * block_bytes / smaller->a_gbytes, 1e-9 * block_bytes / smaller->b_gbytes,
+             2e-9 * block_bytes / smaller->ab_gbytes, 2e-9 * block_bytes / smaller->abc_gbytes};
+  per_term const seconds = fit_terms(samples, least);
   return {size,
           gbytes(block_bytes, seconds[0]),
           gbytes(block_bytes, seconds[1]),

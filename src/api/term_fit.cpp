@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Least squares under s ≥ 0 by descent along one coordinate at a time (Lawson & Hanson 1974, problem NNLS): four
+// Least squares under bounds by descent along one coordinate at a time (Lawson & Hanson 1974, problem NNLS): four
 // unknowns.
 #include "src/api/term_fit.hpp"
 
@@ -7,9 +7,9 @@
 
 namespace heptad {
 
-per_term fit_terms(std::span<term_sample const> samples) {
+per_term fit_terms(std::span<term_sample const> samples, per_term const& least) {
   constexpr int rounds = 1000;
-  per_term s{};
+  per_term s = least;
   for (int round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < s.size(); ++i) {
       double towards = 0, squares = 0;
@@ -19,7 +19,7 @@ per_term fit_terms(std::span<term_sample const> samples) {
         towards += x.further[i] * left;
         squares += x.further[i] * x.further[i];
       }
-      s[i] = squares > 0 ? std::max(towards / squares, 0.0) : 0;
+      s[i] = squares > 0 ? std::max(towards / squares, least[i]) : least[i];
     }
   return s;
 }

@@ -15,9 +15,9 @@ struct term_sample {
   double seconds;    ///< beyond the product of single blocks
 };
 
-/// Seconds of one further block of each kind, s ≥ 0, that minimise Σ (further · s − seconds)² over the samples:
+/// Seconds of one further block of each kind, s ≥ least ≥ 0, that minimise Σ (further · s − seconds)² over the samples:
 /// products are measured with the mixtures that occur, and a disturbed one is outvoted. A kind that no sample has costs
-/// nothing.
-per_term fit_terms(std::span<term_sample const> samples);
+/// the least.
+per_term fit_terms(std::span<term_sample const> samples, per_term const& least = {});
 
 }  // namespace heptad

@@ -45,25 +45,28 @@ TEST_CASE("prices of terms are found again from products that cost exactly those
   for (std::size_t i = 0; i < truth.size(); ++i) CHECK(found[i] == Approx(truth[i]).epsilon(1e-6));
 }
 
-TEST_CASE("no price is negative, and no neighbour of the prices found is nearer to the measurements") {
+TEST_CASE("no price is below its least, and no neighbour of the prices found is nearer to the measurements") {
   std::vector<term_sample> samples = samples_of({3e-5, 1e-5, 4e-6, 2e-5});
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i].seconds += i % 2 == 0 ? 1e-5 : -2e-5;
   for (term_sample& x : samples) x.seconds -= 3e-5 * x.further[2];  // updates that seem to save time
-  per_term const found = fit_terms(samples);
-  double const least = squares(found, samples);
-  CHECK(found[2] == 0);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    CHECK(found[i] >= 0);
-    for (double step : {-1e-7, 1e-7}) {
-      per_term near = found;
-      near[i] += step;
-      if (near[i] >= 0) CHECK(squares(near, samples) > least);
+  for (per_term const& least : {per_term{}, per_term{1e-6, 5e-5, 2e-6, 0}}) {
+    per_term const found = fit_terms(samples, least);
+    double const reached = squares(found, samples);
+    CHECK(found[2] == least[2]);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      CHECK(found[i] >= least[i]);
+      for (double step : {-1e-7, 1e-7}) {
+        per_term near = found;
+        near[i] += step;
+        if (near[i] >= least[i]) CHECK(squares(near, samples) > reached);
+      }
     }
   }
 }
 
-TEST_CASE("terms that no sample has, and no samples at all, cost nothing") {
+TEST_CASE("terms that no sample has, and no samples at all, cost the least") {
   CHECK(fit_terms({}) == per_term{});
+  CHECK(fit_terms({}, {1, 2, 3, 4}) == per_term{1, 2, 3, 4});
   term_sample const only_a{{2, 0, 0, 0}, 6e-6};
   CHECK(fit_terms({&only_a, 1}) == per_term{3e-6, 0, 0, 0});
 }
