@@ -23,7 +23,8 @@ inline constexpr int least_k_block = 16;
 inline constexpr int most_k_block = 256;
 
 /// Of the packed B that the product codelet keeps for its next blocks of A, at most, in bytes; columns are rounded up.
-/// The columns of C beside it come again for the next k-block: with 4 MiB products from 2048 on are 3–9 % slower (Zen 3).
+/// The columns of C beside it come again for the next k-block: with 4 MiB products from 2048 on are 3–9 % slower (Zen
+/// 3).
 inline constexpr int kept_b_bytes = 2 << 20;
 
 /// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.
