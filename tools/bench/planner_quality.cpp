@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <random>
 
 #include <heptad/heptad.hpp>
 
@@ -12,6 +14,7 @@
 #include "src/plan/plan_json.hpp"
 #include "src/plan/planner.hpp"
 #include "tools/bench/operands.hpp"
+#include "tools/bench/steady_times.hpp"
 
 namespace heptad::bench {
 namespace {
@@ -61,29 +64,38 @@ json measure_plans(gemm_case const& what, quality_effort const& how) {
                    column_major<T>(on.C.data(), what.m, what.n, what.m))
         .seconds;
   };
-  std::vector<std::vector<double>> seconds(plans.size());
-  auto const turn = [&](std::size_t i) { seconds[i].push_back(run(plans[i])); };
+  std::vector<timed_call> calls;
+  std::mt19937 random;
+  auto const take_turns = [&](std::vector<std::size_t> order, int turns) {
+    for (int t = 0; t < turns; ++t) {
+      std::ranges::shuffle(order, random);  // none is always met by what another one leaves in the caches
+      for (std::size_t const i : order) calls.push_back({i, run(plans[i])});
+    }
+  };
   double slowest = 0;
   for (plan const& p : plans) slowest = std::max(slowest, run(p));  // plans, graphs and memory are made
-  int const turns = std::clamp(static_cast<int>(how.plan_seconds / slowest), 3, 15);
-  for (int t = 0; t < turns; ++t)
-    for (std::size_t i = 0; i < plans.size(); ++i) turn(i);
-  // The least of many noisy medians is too low: those ahead, and the chosen one, are measured as often again.
+  int const turns = std::clamp(static_cast<int>(how.plan_seconds / slowest), 5, 15);
   std::vector<std::size_t> ahead(plans.size());
-  for (std::size_t i = 0; i < ahead.size(); ++i) ahead[i] = i;
-  std::ranges::sort(ahead, {}, [&](std::size_t i) { return median(seconds[i]); });
+  std::iota(ahead.begin(), ahead.end(), 0u);
+  take_turns(ahead, turns);
+  // The least of many noisy times is too low: those ahead, and the chosen one, are measured twice as often again.
+  std::ranges::sort(ahead, {}, [seconds = steady_times(calls, plans.size())](std::size_t i) { return seconds[i]; });
   ahead.resize(std::min<std::size_t>(ahead.size(), 4));
   if (std::ranges::find(ahead, 0u) == ahead.end()) ahead.push_back(0);
-  for (int t = 0; t < 2 * turns; ++t)
-    for (std::size_t const i : ahead) turn(i);
+  take_turns(ahead, 2 * turns);
 
   json result = what;
   result["type"] = std::string(1, what.type);
+  auto const steady = steady_times(calls, plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
+    std::vector<double> seconds;
+    for (timed_call const& c : calls)
+      if (c.what == i) seconds.push_back(c.seconds);
     json one = to_json(plans[i]);
-    one["seconds"] = median(seconds[i]);
-    one["least_seconds"] = *std::ranges::min_element(seconds[i]);
-    one["runs"] = seconds[i].size();
+    one["seconds"] = steady[i];
+    one["median_seconds"] = median(seconds);
+    one["least_seconds"] = *std::ranges::min_element(seconds);
+    one["runs"] = seconds.size();
     result["plans"].push_back(std::move(one));
   }
   return result;

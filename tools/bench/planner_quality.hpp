@@ -23,7 +23,7 @@ struct quality_effort {
 };
 
 /// One entry of "cases": the case and its plans, the chosen one first, each with its choices, its predicted seconds
-/// and the median of the measured ones.
+/// and the measured ones, freed of the machine's drift (steady_times).
 nlohmann::json measure_plans(gemm_case const& what, quality_effort const& how);
 
 /// The case of such an entry.
