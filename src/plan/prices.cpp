@@ -3,7 +3,9 @@
 #include "src/plan/prices.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace heptad {
 namespace {
@@ -16,6 +18,16 @@ struct position {
   double part = 0;
 };
 
+/// log2 of a positive normal number and a constant, within 0.008, without leaving its order: the exponent and the
+/// mantissa read as one integer, and a parabola for what the logarithm bends between powers of two. A plan asks for so
+/// many prices that std::log2 would be a tenth of its time.
+double octaves(double x) {
+  auto const bits = std::bit_cast<std::uint64_t>(x);
+  double const linear = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-52;
+  double const fraction = static_cast<double>(bits & ((std::uint64_t{1} << 52) - 1)) * 0x1p-52;
+  return linear + 0.344 * fraction * (1 - fraction);
+}
+
 template <typename Table, typename Size>
 position find(Table const& table, Size size, double x) {
   position p;
@@ -23,7 +35,8 @@ position find(Table const& table, Size size, double x) {
   while (p.below < last && x >= static_cast<double>(size(table[p.below + 1]))) ++p.below;
   auto const low = static_cast<double>(size(table[p.below]));
   if (p.below == last || x <= low) return p;
-  p.part = std::log2(x / low) / std::log2(static_cast<double>(size(table[p.below + 1])) / low);
+  double const first = octaves(low);
+  p.part = (octaves(x) - first) / (octaves(static_cast<double>(size(table[p.below + 1]))) - first);
   return p;
 }
 
