@@ -16,7 +16,7 @@ constexpr int most_explicit_levels = 5, most_fused_levels = 2;
 constexpr std::size_t ways_kept = 4;
 
 /// Cheapest first; drops what another way beats in time, accuracy and workspace.
-void keep(std::vector<way>& list, way const& w) {
+void keep(std::pmr::vector<way>& list, way const& w) {
   auto const beats = [](way const& a, way const& b) {
     return a.seconds() <= b.seconds() && a.growth <= b.growth && a.held <= b.held;
   };
@@ -62,7 +62,7 @@ void block_search::set(search_limits const& limits) {
 }
 
 block_search::block& block_search::at(divisors d, bool mixed) {
-  auto const [found, fresh] = known_.try_emplace(key{d, mixed});
+  auto const [found, fresh] = known_.try_emplace(key{d, mixed}, &memory_);
   block& x = found->second;
   if (!fresh) return x;
   x.d = d, x.mixed = mixed;
@@ -77,7 +77,7 @@ block_search::block& block_search::at(divisors d, bool mixed) {
 best_ways const& block_search::best(block& x, int levels) {
   auto& known = x.ways[static_cast<std::size_t>(levels)];
   if (known && known->hold(limits_)) return *known;
-  best_ways found;
+  best_ways found{.list = std::pmr::vector<way>(&memory_)};
   if (levels == 0) {
     way leaf;
     leaf.overwrite = leaf.accumulate = x.leaf;
@@ -101,9 +101,9 @@ bool block_search::may_follow(shape_group const& shape, bool mixed) const noexce
   return !mixed || shape.blocks().halves() || from_.shapes.size() == 1;
 }
 
-std::vector<block_search::division>& block_search::divisions(block& x) {
+std::pmr::vector<block_search::division>& block_search::divisions(block& x) {
   if (x.divisions) return *x.divisions;
-  x.divisions.emplace().reserve(x.mixed ? 1 : from_.shapes.size());
+  x.divisions.emplace(&memory_).reserve(x.mixed ? 1 : from_.shapes.size());
   for (auto const& shape : from_.shapes)
     if (may_follow(*shape, x.mixed) && fits(x.size, shape->blocks()))
       x.divisions->push_back({shape.get(), nullptr, {}, {}});
@@ -120,10 +120,10 @@ block_search::block& block_search::inside(block const& x, division& by) {
   return *by.inside;
 }
 
-std::vector<block_search::around> const& block_search::algorithms(block const& x, division& by) {
+std::pmr::vector<block_search::around> const& block_search::algorithms(block const& x, division& by) {
   if (by.algorithms) return *by.algorithms;
   extent const inner = inside(x, by).size;
-  std::vector<around> list;
+  std::pmr::vector<around> list(&memory_);
   list.reserve(by.shape->passes().size());
   for (known_algorithm const* a : by.shape->passes()) list.push_back(price_around(inner, *a));
   return by.algorithms.emplace(std::move(list));
@@ -170,10 +170,10 @@ double block_search::price(block const& x, level_traffic const& fused) {
                   leaf_seconds(price_, x.size, fused, {true, inside_passes(x)}));
 }
 
-std::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {
+std::pmr::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {
   auto& known = by.fused[static_cast<std::size_t>(levels - 1)];
   if (known) return *known;
-  std::vector<fused_levels>& list = known.emplace();
+  std::pmr::vector<fused_levels>& list = known.emplace(&memory_);
   level_traffic const& t = by.shape->blocks();
   // May they pay, even if their sums and updates cost nothing?
   auto const offer = [&](shape_group const* second, double products) {
@@ -190,9 +190,9 @@ std::vector<block_search::fused_levels>& block_search::fused(block const& x, div
   return list;
 }
 
-std::vector<block_search::fused_levels::choice> const& block_search::priced(block const& x, fused_levels& f) {
+std::pmr::vector<block_search::fused_levels::choice> const& block_search::priced(block const& x, fused_levels& f) {
   if (f.choices) return *f.choices;
-  auto& choices = f.choices.emplace();
+  auto& choices = f.choices.emplace(&memory_);
   auto const add = [&](known_algorithm const* outer, known_algorithm const* second, level_traffic const& t) {
     if (std::max({t.widest_A, t.widest_B, t.widest_C}) <= most_terms) choices.push_back({outer, second, price(x, t)});
   };
@@ -231,8 +231,8 @@ void block_search::add_explicit(best_ways& best, block const& outer, division& b
   for (around const& x : algorithms(outer, by)) add_explicit(best, inner, below.list, x, most);
 }
 
-void block_search::add_explicit(best_ways& best, block const& inner, std::vector<way> const& below, around const& x,
-                                double most) const {
+void block_search::add_explicit(best_ways& best, block const& inner, std::pmr::vector<way> const& below,
+                                around const& x, double most) const {
   double const factor = growth(*x.algorithm), held = x.sums + x.temporaries;
   if (!best.allow(factor, held, limits_)) return;
   for (std::size_t i = 0; i < below.size(); ++i) {

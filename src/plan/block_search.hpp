@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory_resource>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -36,7 +37,7 @@ struct way {
 
 /// The best ways of so many levels, and the limits within which they are the best.
 struct best_ways {
-  std::vector<way> list;  // cheapest first
+  std::pmr::vector<way> list;  // cheapest first
   double least_growth = 0, least_workspace = 0;
   double most_growth = std::numeric_limits<double>::infinity(), most_workspace = most_growth;
 
@@ -71,25 +72,27 @@ public:
       known_algorithm const *outer, *second;
       double seconds;
     };
-    std::optional<std::vector<choice>> choices;  // once they are priced
+    std::optional<std::pmr::vector<choice>> choices;  // once they are priced
   };
   struct block;
   /// A shape that a block may be divided in; what is priced of it when it is asked for.
   struct division {
     shape_group const* shape;
     block* inside = nullptr;
-    std::optional<std::vector<around>> algorithms;
-    std::array<std::optional<std::vector<fused_levels>>, 2> fused;  // of one level, of two with this one outside
+    std::optional<std::pmr::vector<around>> algorithms;
+    std::array<std::optional<std::pmr::vector<fused_levels>>, 2> fused;  // of one level, of two with this one outside
   };
 
   struct block {
-    divisors d;
-    bool mixed;  // a level of a shape that does not halve is above
-    extent size;
-    double leaf;      // seconds of a classical product
-    double in_cache;  // and if its operands were in an inner cache, as those of a fused product may be
-    std::optional<std::vector<division>> divisions;
-    std::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
+    explicit block(std::pmr::memory_resource* memory) : ways(memory) {}
+
+    divisors d{};
+    bool mixed = false;  // a level of a shape that does not halve is above
+    extent size{};
+    double leaf = 0;      // seconds of a classical product
+    double in_cache = 0;  // and if its operands were in an inner cache, as those of a fused product may be
+    std::optional<std::pmr::vector<division>> divisions;
+    std::pmr::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
   };
 
   block_search(palette const& from, element_type type, problem const& shape, machine_profile const& machine)
@@ -103,12 +106,12 @@ public:
   /// It stays where it is, until limits are set that differ in more than growth and workspace.
   block& at(divisors d, bool mixed);
   /// The best ways to do the block with exactly so many levels.
-  std::vector<way> const& ways(block& x, int levels) { return best(x, levels).list; }
+  std::pmr::vector<way> const& ways(block& x, int levels) { return best(x, levels).list; }
   [[nodiscard]] static double seconds_of_leaf(block const& x) { return 2 * x.leaf; }  // as way::seconds()
 
-  std::vector<division>& divisions(block& x);
+  std::pmr::vector<division>& divisions(block& x);
   block& inside(block const& x, division& by);
-  std::vector<around> const& algorithms(block const& x, division& by);
+  std::pmr::vector<around> const& algorithms(block const& x, division& by);
   [[nodiscard]] double growth(known_algorithm const& x) const noexcept;
 
   /// Appends the levels of a way.
@@ -137,19 +140,21 @@ private:
   /// Of fused levels.
   double price(block const& x, level_traffic const& fused);
   [[nodiscard]] around price_around(extent const& inner, known_algorithm const& x) const;
-  std::vector<fused_levels>& fused(block const& x, division& by, int levels);
-  std::vector<fused_levels::choice> const& priced(block const& x, fused_levels& f);
+  std::pmr::vector<fused_levels>& fused(block const& x, division& by, int levels);
+  std::pmr::vector<fused_levels::choice> const& priced(block const& x, fused_levels& f);
 
   void add_fused(best_ways& best, block const& x, fused_levels& f);
   void add_explicit(best_ways& best, block const& outer, division& by, int levels);
-  void add_explicit(best_ways& best, block const& inner, std::vector<way> const& below, around const& x,
+  void add_explicit(best_ways& best, block const& inner, std::pmr::vector<way> const& below, around const& x,
                     double most) const;
 
   palette const& from_;
   prices const price_;
   problem const& shape_;
   search_limits limits_;
-  std::unordered_map<key, block, hash> known_;
+  // Thousands of small lists that end together: asking the heap for each was a sixth of a plan's time.
+  std::pmr::monotonic_buffer_resource memory_{1 << 16};
+  std::pmr::unordered_map<key, block, hash> known_{&memory_};
   std::size_t priced_ = 0;
 };
 

@@ -66,7 +66,7 @@ private:
     int const outer = static_cast<int>(tasks.count);
     for (int inner = std::max(0, limits_.least_levels - outer); inner + outer <= limits_.most_levels; ++inner) {
       if (inner + outer == 0) continue;
-      std::vector<way> const& ways = blocks_.ways(block, inner);
+      std::pmr::vector<way> const& ways = blocks_.ways(block, inner);
       for (std::size_t i = 0; i < ways.size(); ++i) {
         if (growth * ways[i].growth > limits_.growth || held + ways[i].held * workers_ > limits_.workspace) continue;
         double const work =
