@@ -13,20 +13,18 @@
 #include <span>
 #include <utility>
 
-#include "codelets/cpu/combine.hpp"
-#include "codelets/cpu/product.hpp"
 #include "schedulers/scan.hpp"
-#include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
-#include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/api/context.hpp"
 #include "src/api/diagnostics.hpp"
 #include "src/api/environment.hpp"
+#include "src/api/graph_runner.hpp"
 #include "src/api/no_memory.hpp"
 #include "src/api/prepare.hpp"
 #include "src/api/present.hpp"
 #include "src/api/sampled_check.hpp"
 #include "src/api/scaling.hpp"
+#include "src/api/unplanned.hpp"
 #include "src/plan/planner.hpp"
 #include "src/plan/range.hpp"
 
@@ -42,11 +40,6 @@ plan_key key_of(element_type type, problem const& shape, int threads, options wi
   return {type, shape, threads, wishes};
 }
 
-/// So little work that planning and waking workers would cost more than they gain.
-bool is_small(problem const& x) {
-  return static_cast<double>(x.m) * static_cast<double>(x.n) * static_cast<double>(x.k) <= 64.0 * 64.0 * 64.0;
-}
-
 template <typename T>
 void finish(report& r, operands<T> const& x, steady::time_point begin) {
   r.seconds = std::chrono::duration<double>(steady::now() - begin).count();
@@ -55,134 +48,8 @@ void finish(report& r, operands<T> const& x, steady::time_point begin) {
   if (r.seconds > 0) r.gflops = flops / r.seconds / 1e9;
 }
 
-plan unplanned(element_type type, problem const& shape, char const* reason) {
-  plan p;
-  p.type = type;
-  p.shape = shape;
-  p.core_m = shape.m;
-  p.core_n = shape.n;
-  p.core_k = shape.k;
-  p.reason = reason;
-  p.product_buffer = false;
-  judge_accuracy(p);
-  return p;
-}
-
-/// alpha = 0 or k = 0 or no element of C: A and B are not read.
-template <typename T>
-report scale_only(operands<T> const& x) {
-  report r;
-  r.plan = unplanned(type_of<T>, shape_of(x), "alpha or k is 0: C is only scaled");
-  if (x.beta != T(1)) cpu::scale(x.beta, x.C.data, x.C.rows, x.C.cols, x.C.row_stride, x.C.col_stride);
-  return r;
-}
-
-/// One product on the calling thread.
-template <typename T>
-report multiply_small(context::impl& state, operands<T> const& x, options const& wishes) {
-  auto const& kernels = wishes.kernel == "auto" ? cpu::best_kernel_set<T>() : *cpu::find_kernel_set<T>(wishes.kernel);
-  report r;
-  r.plan = unplanned(type_of<T>, shape_of(x), "small: one classical product on the calling thread");
-  r.plan.kernel = kernels.name;
-  r.plan.tasks = r.tasks = 1;
-  r.plan.workspace = r.workspace = cpu::product_scratch(kernels, x.C.rows, x.C.cols, x.A.cols, cpu::variant::abc);
-  auto const scratch = state.memory.take(r.workspace);
-  if (!scratch)
-    throw error(status::out_of_memory, fmt::format("no memory for {} bytes of packing; C is untouched", r.workspace));
-  cpu::term<T> const a{x.A.data, T(1)}, b{x.B.data, T(1)};
-  cpu::destination<T> const c{x.C.data, x.alpha, x.beta};
-  cpu::product_call<T> const call{.m = x.C.rows,
-                                  .n = x.C.cols,
-                                  .k = x.A.cols,
-                                  .a = {&a, 1},
-                                  .a_rs = x.A.row_stride,
-                                  .a_cs = x.A.col_stride,
-                                  .b = {&b, 1},
-                                  .b_rs = x.B.row_stride,
-                                  .b_cs = x.B.col_stride,
-                                  .c = {&c, 1},
-                                  .c_rs = x.C.row_stride,
-                                  .c_cs = x.C.col_stride};
-  cpu::product(kernels, call, cpu::variant::abc, scratch.data());
-  return r;
-}
-
-template <typename T>
-location place_of(matrix_view<T> const& X) {
-  return {const_cast<std::remove_const_t<T>*>(X.data), X.row_stride, X.col_stride};
-}
-
-template <typename T>
-bound_product bind(prepared_plan const& p, executor const& work, operands<T> const& x, workspace const& memory) {
-  bound_product product;
-  product.work = &p.work;
-  product.in_cells = p.cut == tiling::cells;
-  product.order = &p.order;
-  product.body = &work;
-  product.operands[space_A] = place_of(x.A), product.orders[space_A] = orientation_of(x.A);
-  product.operands[space_B] = place_of(x.B), product.orders[space_B] = orientation_of(x.B);
-  product.operands[space_C] = place_of(x.C), product.orders[space_C] = orientation_of(x.C);
-  product.workspace = memory.shared();
-  product.scratch = [&memory](int lane) { return memory.scratch(lane); };
-  product.ordered = p.how.deterministic;
-  product.alpha = x.alpha;
-  product.beta = x.beta;
-  return product;
-}
-
-/// The look at A and B on StarPU's workers, where A and B are.
-bound_product bind_scan(prepared_plan const& p, executor const& work, workspace const& memory) {
-  bound_product product;
-  product.work = &p.scan.work;
-  product.order = &p.scan_order;
-  product.body = &work;
-  product.scratch = [&memory](int lane) { return memory.scratch(lane); };
-  return product;
-}
-
-/// Who runs graphs: a scheduler with its workers.
-struct crew {
-  worker_group const& group;
-  scheduler_kind scheduler = scheduler_kind::tbb;
-  scheduler_kind graphs = scheduler_kind::tbb;  // whose graphs it runs: on main memory alone StarPU those of oneTBB
-  int lanes = 0;                                // see lease_wishes
-
-  /// Whether the look at A and B makes the first passes of the product. StarPU may run the rest with another scratch,
-  /// and a trace shows all tasks of a product in one run.
-  [[nodiscard]] bool opens() const {
-    return scheduler != scheduler_kind::starpu && process_environment().trace.empty();
-  }
-
-  [[nodiscard]] bool alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
-
-  [[nodiscard]] run_result run_on_arena(graph const& g, dependencies const& order, executor const& work, int workers,
-                                        workspace const& memory, std::pmr::memory_resource* notes) const {
-    return run_tbb(
-        g, order, work, group.arena(), workers, [&memory](int worker, std::size_t) { return memory.scratch(worker); },
-        notes);
-  }
-
-  template <typename T>
-  [[nodiscard]] run_result multiply(prepared_plan const& p, executor const& work, operands<T> const& x,
-                                    workspace const& memory, std::pmr::memory_resource* notes) const {
-    if (alone()) return run_sequential(p.work, work, memory.scratch(0), notes);
-    if (scheduler == scheduler_kind::starpu) return find_starpu_backend().run(bind<T>(p, work, x, memory));
-    return run_on_arena(p.work, p.order, work, p.how.workers, memory, notes);
-  }
-
-  [[nodiscard]] scan_graph const& look_of(prepared_plan const& p) const { return opens() ? p.opening : p.scan; }
-
-  void look(prepared_plan const& p, executor const& work, workspace const& memory,
-            std::pmr::memory_resource* notes) const {
-    if (alone()) static_cast<void>(run_sequential(look_of(p).work, work, memory.scratch(0), notes));
-    else if (scheduler == scheduler_kind::starpu)
-      static_cast<void>(find_starpu_backend().run(bind_scan(p, work, memory)));
-    else static_cast<void>(run_on_arena(p.opening.work, p.opening_order, work, p.how.workers, memory, notes));
-  }
-};
-
 /// What can be said of a call before it; of an earlier one only the memory is left.
-void announce(workspace const& memory, crew const& workers, report& r) {
+void announce(workspace const& memory, graph_runner const& workers, report& r) {
   prepared_plan const& prepared = *memory.prepared;
   r.plan = prepared.how;
   r.seconds = r.gflops = r.idle_fraction = r.precaution_seconds = 0;
@@ -209,7 +76,7 @@ void bind_kit(call_kit& kit, operands<T> const& x, workspace const& memory, bool
 /// C as it was. Any other failure may leave C partly updated, and says so. `opened`: but for its opening passes, which
 /// have been run.
 template <typename T>
-void run(crew const& workers, operands<T> const& x, workspace const& memory, report& r, bool opened = false) {
+void run(graph_runner const& workers, operands<T> const& x, workspace const& memory, report& r, bool opened = false) {
   prepared_plan const& prepared = *memory.prepared;
   auto const kit = prepared.kits.take();
   bind_kit(*kit, x, memory, opened);
@@ -236,10 +103,10 @@ struct precautions {
   std::string objection;
 };
 
-/// Looks at A and B, before C is touched; where the crew opens, the opening passes of the product are run meanwhile.
+/// Looks at A and B, before C is touched; where the runner opens, the opening passes of the product are run meanwhile.
 template <typename T>
-precautions<T> take_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
-                                workspace const& memory) {
+precautions<T> take_precautions(context::impl& state, graph_runner const& workers, operands<T> const& x,
+                                scaling_kind wish, workspace const& memory) {
   prepared_plan const& prepared = *memory.prepared;
   plan const& how = prepared.how;
   auto const kit = prepared.kits.take();
@@ -269,7 +136,7 @@ precautions<T> take_precautions(context::impl& state, crew const& workers, opera
 
 /// The product by the plan, or where A and B do not allow its levels by the classical algorithm.
 template <typename T>
-void run_with_precautions(context::impl& state, crew const& workers, operands<T> const& x, scaling_kind wish,
+void run_with_precautions(context::impl& state, graph_runner const& workers, operands<T> const& x, scaling_kind wish,
                           workspace memory, report& r) {
   announce(memory, workers, r);
   if (memory.prepared->how.levels.empty()) return run(workers, x, memory, r);
@@ -297,7 +164,7 @@ void run_with_precautions(context::impl& state, crew const& workers, operands<T>
 
 /// One call of those that take turns between two plans, or with the plan that has won.
 template <typename T>
-report multiply_refined(context::impl& state, crew const& workers, operands<T> const& x, plan_key const& key,
+report multiply_refined(context::impl& state, graph_runner const& workers, operands<T> const& x, plan_key const& key,
                         scaling_kind scaling) {
   machine_profile const& machine = state.machine();
   auto const trial = state.refined.next(key, machine, [&] { return alternatives(state, key, 2, 1); });
@@ -344,7 +211,7 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
       if (!find_starpu_backend().moves_data()) graphs = scheduler_kind::tbb;
     }
     plan_key key = key_of(type_of<T>, shape_of(x), threads, wishes);
-    crew const who{*group, wishes.scheduler, graphs, threads};
+    graph_runner const who{*group, wishes.scheduler, graphs, threads};
     if (wishes.refine) {
       r = multiply_refined(state, who, x, key, wishes.scaling);
     } else {
