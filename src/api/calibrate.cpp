@@ -30,6 +30,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
+constexpr int pass_turns = 3;  // seconds apart: the fastest counts
+
 double wall_seconds() { return std::chrono::duration<double>(steady::now().time_since_epoch()).count(); }
 
 // Of the calling thread: what it loses to other processes does not count.
@@ -75,7 +77,7 @@ double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, 
     std::vector<std::jthread> threads;
     for (int w = 0; w < workers; ++w)
       threads.emplace_back([&, w] {
-        seconds[static_cast<std::size_t>(w)] = median_seconds(
+        seconds[static_cast<std::size_t>(w)] = seconds_of(
             clocks, [&] { pass(w); }, 0.2);
       });
   }
@@ -87,7 +89,7 @@ double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, 
 double update_gbytes(calibration_clocks const& clocks, double bytes) {
   auto const cols = static_cast<std::int64_t>(bytes / sizeof(double) / 512);
   filled_memory<double> const memory(512.0 * double(cols));
-  double const seconds = median_seconds(
+  double const seconds = seconds_of(
       clocks, [&] { cpu::scale(-1.0, memory.data(), 512, cols, 1, 512); }, 0.2);
   return 1e-9 * 2 * 512 * double(cols) * sizeof(double) / seconds;
 }
@@ -115,7 +117,7 @@ double overhead_seconds(calibration_clocks const& clocks, int tasks, std::int64_
   auto const work = make_executor<double>(g, how, operands, nullptr);
   std::size_t const bytes = (work->scratch_bytes() + 4095) / 4096 * 4096;
   filled_memory<std::byte> const scratch(double(bytes) * workers);
-  double const alone = median_seconds(
+  double const alone = seconds_of(
       clocks,
       [&] {
         for (task const& t : g.tasks) work->run(t, scratch.data());
@@ -127,7 +129,7 @@ double overhead_seconds(calibration_clocks const& clocks, int tasks, std::int64_
     run_tbb(g, order, *work, arena, workers, [&](int w, std::size_t) { return scratch.data() + bytes * w; });
     samples.push_back(clocks.wall() - begin - alone / workers);
   }
-  return std::max(median(samples), 1e-7);
+  return std::max(undisturbed(std::move(samples)), 1e-7);
 }
 
 }  // namespace
@@ -156,18 +158,21 @@ machine_profile calibrate(calibration_settings const& settings) {
   for (double const bytes : {most_stored_bytes, least_streamed_bytes, 4 * least_streamed_bytes}) add(bytes);
   pass_sizes.push_back(large);
 
-  int const steps = 2 * product_steps(settings) + static_cast<int>(pass_sizes.size()) + 3;
+  int const steps = 2 * product_steps(settings) + pass_turns * static_cast<int>(pass_sizes.size()) + 3;
   progress_steps progress(settings.progress, steps);
   p.f64 = measure_rates<double>(with_clocks, p.kernel, progress);
   p.f32 = measure_rates<float>(with_clocks, p.kernel, progress);
 
   p.passes.clear();
-  for (double const bytes : pass_sizes) {
-    progress.next(fmt::format("passes over {:.3g} MB", bytes / 1e6));
-    double const one = pass_gbytes(clocks, bytes, large, 1);
-    double const together = workers == 1 ? one : pass_gbytes(clocks, std::min(bytes, eighth / workers), large, workers);
-    p.passes.push_back({bytes, one, std::max(one, together)});
-  }
+  for (double const bytes : pass_sizes) p.passes.push_back({bytes, 0, 0});
+  for (int turn = 0; turn < pass_turns; ++turn)
+    for (pass_rate& rate : p.passes) {
+      progress.next(fmt::format("passes over {:.3g} MB", rate.bytes / 1e6));
+      rate.gbytes = std::max(rate.gbytes, pass_gbytes(clocks, rate.bytes, large, 1));
+      double const each = std::min(rate.bytes, eighth / workers);
+      double const together = workers == 1 ? 0 : pass_gbytes(clocks, each, large, workers);
+      rate.gbytes_all = std::max({rate.gbytes_all, rate.gbytes, together});
+    }
   p.widths = measure_widths(with_clocks, p, progress);
   progress.next("updates in memory");
   p.update_gbytes = update_gbytes(clocks, large);

@@ -28,7 +28,7 @@ struct calibration_settings {
   calibration_clocks clocks;               ///< empty: those of the system
 };
 
-/// A measured profile of this machine. Blocking, three to four minutes; uses all the cores that the process may use and
+/// A measured profile of this machine. Blocking, about four minutes; uses all the cores that the process may use and
 /// at most an eighth of the memory. Medians, each of several runs. Throws error{invalid_argument} when the kernel set
 /// is unknown or cannot run here, error{out_of_memory}.
 machine_profile calibrate(calibration_settings const& settings = {});

@@ -19,8 +19,8 @@ namespace heptad {
 namespace {
 
 // Plans are told apart by a few percent, and a shared machine may lose more than that for seconds: everything is
-// measured in turns that are far apart, and the medians count. Levels are compared with the plain products measured
-// next to them.
+// measured in turns that are far apart, and what others add is left out (undisturbed), of levels as of the plain
+// products that they are compared with.
 constexpr int turns = 5;
 
 struct extents {
@@ -84,7 +84,7 @@ public:
       A.data = operands, B.data = operands + lda * e.k, C.data = operands + lda * e.k + ldb * e.n;
       cpu::product(kernels_, call, cpu::variant::abc, scratch_.data());
     };
-    return median_seconds(clocks_, run, budget);
+    return seconds_of(clocks_, run, budget);
   }
 
   /// Seconds of C := A B by one level with blocks of such sizes, for each of its products.
@@ -110,7 +110,7 @@ public:
     auto const run = [&] {
       for (task const& t : g.tasks) work->run(t, scratch.data());
     };
-    return median_seconds(clocks_, run, budget) / x->rank();
+    return seconds_of(clocks_, run, budget) / x->rank();
   }
 
 private:
@@ -162,13 +162,13 @@ private:
   filled_memory<std::byte> const scratch_;
 };
 
-// Of the products of one size and shape, in each turn: seconds of plain ones, and of those of levels over that.
+// Seconds of the products of one size and shape, in each turn: of plain ones, and of those of levels.
 struct fused_times {
   std::vector<double> plain, ab, abc;
 };
 struct times_of_size {
   std::array<fused_times, std::size(fused_samples)> levels;
-  std::vector<double> fetched;  // seconds that a plain product takes longer if it fetches its operands
+  std::vector<double> here, fetched;  // plain products on operands in caches, and on others
 };
 
 // GB/s at which so many bytes take so long. Prefetching may hide nearly all of it: far more than any memory's rate says
@@ -192,9 +192,9 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
     auto const [m, n, k] = s.halves;
     double const a = further(t.terms_A, m, k), b = further(t.terms_B, k, n), c = further(t.terms_C, m, n);
     fused_times const& measured = times.levels[i];
-    double const plain = median(measured.plain);
-    samples.push_back({{a, b, c, 0}, (median(measured.ab) - 1) * plain});
-    samples.push_back({{a, b, 0, c}, (median(measured.abc) - 1) * plain});
+    double const plain = undisturbed(measured.plain);
+    samples.push_back({{a, b, c, 0}, undisturbed(measured.ab) - plain});
+    samples.push_back({{a, b, 0, c}, undisturbed(measured.abc) - plain});
   }
   // What blocks of A cost apart from those of B, and updates of one kind apart from the other, is a small part of what
   // was measured: without evidence they cost the same.
@@ -212,7 +212,7 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
           gbytes(block_bytes, seconds[1]),
           gbytes(2 * block_bytes, seconds[2]),
           gbytes(2 * block_bytes, seconds[3]),
-          gbytes(3 * block_bytes, median(times.fetched))};
+          gbytes(3 * block_bytes, undisturbed(times.fetched) - undisturbed(times.here))};
 }
 
 }  // namespace
@@ -228,34 +228,36 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   product_bench<T> const bench(settings, kernel);
   rate_table r;
   r.sides = settings.sides;
-  std::vector<std::vector<double>> rates(r.sides.size() * r.sides.size() * r.sides.size());
+  std::vector<std::vector<double>> products(r.sides.size() * r.sides.size() * r.sides.size());
   std::vector<times_of_size> times(settings.term_sizes.size());
   for (int turn = 0; turn < turns; ++turn) {
-    auto rate = rates.begin();
+    auto product = products.begin();
     for (int const m : r.sides) {
       progress.next(fmt::format("{} products with {} rows", name, m));
       for (int const n : r.sides)
-        for (int const k : r.sides) (rate++)->push_back(2e-9 * m * n * k / bench.plain({m, n, k}, product_budget));
+        for (int const k : r.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
     }
     for (std::size_t s = 0; s < times.size(); ++s) {
       int const size = settings.term_sizes[s];
       progress.next(fmt::format("{} sums and updates in products of {}", name, size));
-      double const here = bench.plain({size, size, size}, level_budget);
-      times[s].fetched.push_back(bench.plain({size, size, size}, level_budget, true) - here);
+      times[s].here.push_back(bench.plain({size, size, size}, level_budget));
+      times[s].fetched.push_back(bench.plain({size, size, size}, level_budget, true));
       for (std::size_t i = 0; i < times[s].levels.size(); ++i) {
         if (size > fused_samples[i].largest) continue;
         extents const block = shape_of(fused_samples[i], size);
         auto const x = find_algorithm(fused_samples[i].algorithm);
         fused_times& t = times[s].levels[i];
-        double const plain = bench.plain(block, level_budget);
-        t.plain.push_back(plain);
-        t.ab.push_back(bench.level(x, level_kind::fused, block, true, level_budget) / plain);
-        t.abc.push_back(bench.level(x, level_kind::fused, block, false, level_budget) / plain);
+        t.plain.push_back(bench.plain(block, level_budget));
+        t.ab.push_back(bench.level(x, level_kind::fused, block, true, level_budget));
+        t.abc.push_back(bench.level(x, level_kind::fused, block, false, level_budget));
       }
     }
   }
   r.product_gflops.clear();
-  for (std::vector<double> const& of_one : rates) r.product_gflops.push_back(median(of_one));
+  auto product = products.begin();
+  for (int const m : r.sides)
+    for (int const n : r.sides)
+      for (int const k : r.sides) r.product_gflops.push_back(2e-9 * m * n * k / undisturbed(*product++));
   r.terms.clear();
   for (std::size_t s = 0; s < times.size(); ++s)
     r.terms.push_back(term_rates(settings.term_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
@@ -269,15 +271,15 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
   constexpr double budget = 0.02;
   std::size_t const sizes = settings.level_sizes.size();
   product_bench<double> const bench(settings, machine.kernel);
-  // Seconds of a level beyond its products, for each of these, in each turn.
-  std::vector<std::vector<double>> around(std::size(level_samples) * sizes);
+  // Seconds of a product, in a level and alone, for each of these levels, in each turn.
+  std::vector<std::vector<double>> within(std::size(level_samples) * sizes), alone(within.size());
   for (int turn = 0; turn < level_turns; ++turn)
-    for (std::size_t i = 0; i < around.size(); ++i) {
+    for (std::size_t i = 0; i < within.size(); ++i) {
       int const size = settings.level_sizes[i % sizes];
       auto const x = find_algorithm(level_samples[i / sizes]);
       extents const block{size, size, size};
-      double const products = bench.plain(block, budget, true);
-      around[i].push_back(bench.level(x, level_kind::explicit_passes, block, false, budget) - products);
+      alone[i].push_back(bench.plain(block, budget, true));
+      within[i].push_back(bench.level(x, level_kind::explicit_passes, block, false, budget));
     }
 
   machine_profile by_bytes = machine;
@@ -294,7 +296,7 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
       extent const block{size, size, size};
       pass_prices const passes(t.in(order_of(block, {}, true, false)), block, sizeof(double));
       expected += passes.seconds(price);
-      measured += t.rank * median(around[l * sizes + s]);
+      measured += t.rank * (undisturbed(within[l * sizes + s]) - undisturbed(alone[l * sizes + s]));
       blocks = (passes.blocks_A + passes.blocks_B + passes.blocks_C) / 3;
     }
     widths.push_back({blocks, std::clamp(measured / expected, 1.0, 4.0)});

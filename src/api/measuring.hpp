@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,15 +13,15 @@
 #include <heptad/heptad.hpp>
 
 #include "src/api/calibrate.hpp"
-#include "src/api/median.hpp"
 #include "src/api/memory.hpp"
+#include "src/api/undisturbed.hpp"
 
 namespace heptad {
 
-/// Median seconds of one run, of this thread; in groups of at least a millisecond, for about `budget` seconds of wall
-/// clock and three groups. A run that takes longer than the budget is measured once.
+/// Undisturbed seconds of one run, of this thread; in groups of at least a millisecond, for about `budget` seconds of
+/// wall clock and three groups. A run that takes longer than the budget is measured once.
 template <typename Run>
-double median_seconds(calibration_clocks const& clocks, Run const& run, double budget) {
+double seconds_of(calibration_clocks const& clocks, Run const& run, double budget) {
   run();
   double const first = clocks.thread();
   run();
@@ -34,7 +35,7 @@ double median_seconds(calibration_clocks const& clocks, Run const& run, double b
     for (int i = 0; i < group; ++i) run();
     samples.push_back((clocks.thread() - start) / group);
   }
-  return std::max(median(samples), 1e-9);
+  return std::max(undisturbed(std::move(samples)), 1e-9);
 }
 
 /// A leased block filled with values of ordinary size, so that no sum is denormal and every page is mapped.
