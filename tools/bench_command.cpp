@@ -164,6 +164,8 @@ void print_summary(nlohmann::json const& summary) {
   row("chosen_behind_best", "chosen plan behind the best measured one");
   row("cheapest_predicted_behind_best", "cheapest predicted behind the best measured");
   row("prediction_error_of_chosen", "predicted time of the chosen plan off");
+  if (summary.contains("prediction_error_at_speed"))
+    row("prediction_error_at_speed", "the same at the machine's speed meanwhile");
   row("prediction_error_of_all", "predicted time of all plans off");
   fmt::print("chosen within 5 % of the best: {:.1f} % of the cases\n",
              100 * summary.at("chosen_within_5_percent").get<double>());

@@ -26,6 +26,10 @@ TEST_CASE("a summary counts how far chosen plans and predictions are off") {
   CHECK(s["chosen_behind_best"]["most"].get<double>() == Approx(0.25));
   CHECK(s["prediction_error_of_chosen"]["most"].get<double>() == Approx(0.1));
   CHECK(s["prediction_error_of_all"]["most"].get<double>() == Approx(2.1 / 1.6 - 1));
+  CHECK_FALSE(s.contains("prediction_error_at_speed"));
+  record["cases"][0]["machine_slower"] = 0.9;
+  record["cases"][1]["machine_slower"] = 1.2;
+  CHECK(summarize(record)["prediction_error_at_speed"]["most"].get<double>() == Approx(0.2));
 }
 
 TEST_CASE("plans of a small case are measured and told") {
@@ -37,6 +41,7 @@ TEST_CASE("plans of a small case are measured and told") {
   json const one = measure_plans(what, how);
   REQUIRE(one["plans"].size() >= 2);
   CHECK(one["plans"].size() <= 4);
+  CHECK(one["machine_slower"].get<double>() > 0);
   for (json const& p : one["plans"]) {
     CHECK(p["seconds"].get<double>() > 0);
     CHECK(p["predicted_seconds"].get<double>() > 0);

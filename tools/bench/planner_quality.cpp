@@ -47,46 +47,70 @@ plan from_json(gemm_case const& what, json recorded) {
   return p;
 }
 
+/// Operands on which plans for one case run.
+template <typename T>
+class plan_runner {
+public:
+  plan_runner(context& workers, gemm_case const& what) : workers_(workers), what_(what), on_(what) { on_.reset_c(); }
+
+  double seconds(plan const& p) {
+    return gemm<T>(workers_, p, T(1), column_major<T const>(on_.A.data(), what_.m, what_.k, what_.m),
+                   column_major<T const>(on_.B.data(), what_.k, what_.n, what_.k), static_cast<T>(what_.beta),
+                   column_major<T>(on_.C.data(), what_.m, what_.n, what_.m))
+        .seconds;
+  }
+
+private:
+  context& workers_;
+  gemm_case const what_;
+  operands<T> on_;
+};
+
+/// A classical product, whose time the profile knows well: how much longer it takes tells how fast the machine is.
+gemm_case yardstick_beside(gemm_case const& what) { return {what.type, 768, 768, 768, what.threads, 0}; }
+
 template <typename T>
 json measure_plans(gemm_case const& what, quality_effort const& how) {
   context workers(what.threads);
   constexpr std::size_t variants = 2;
-  options const wishes;
-  auto const plans =
-      alternatives(workers.state(),
-                   {what.type == 'd' ? element_type::f64 : element_type::f32, problem_of(what), what.threads, wishes},
-                   how.plans, variants);
-  operands<T> on(what);
-  on.reset_c();
-  auto const run = [&](plan const& p) {
-    return gemm<T>(workers, p, T(1), column_major<T const>(on.A.data(), what.m, what.k, what.m),
-                   column_major<T const>(on.B.data(), what.k, what.n, what.k), static_cast<T>(what.beta),
-                   column_major<T>(on.C.data(), what.m, what.n, what.m))
-        .seconds;
+  auto const plans = alternatives(
+      workers.state(), {what.type == 'd' ? element_type::f64 : element_type::f32, problem_of(what), what.threads, {}},
+      how.plans, variants);
+  options classical;
+  classical.max_levels = 0;
+  gemm_case const beside = yardstick_beside(what);
+  plan const yardstick = make_plan<T>(workers, problem_of(beside), classical);
+  std::size_t const yardstick_number = plans.size(), things = plans.size() + 1;
+  plan_runner<T> on(workers, what), on_yardstick(workers, beside);
+  auto const run = [&](std::size_t i) {
+    return i == yardstick_number ? on_yardstick.seconds(yardstick) : on.seconds(plans[i]);
   };
   std::vector<timed_call> calls;
   std::mt19937 random;
   auto const take_turns = [&](std::vector<std::size_t> order, int turns) {
     for (int t = 0; t < turns; ++t) {
       std::ranges::shuffle(order, random);  // none is always met by what another one leaves in the caches
-      for (std::size_t const i : order) calls.push_back({i, run(plans[i])});
+      for (std::size_t const i : order) calls.push_back({i, run(i)});
     }
   };
   double slowest = 0;
-  for (plan const& p : plans) slowest = std::max(slowest, run(p));  // plans, graphs and memory are made
+  for (std::size_t i = 0; i < things; ++i) slowest = std::max(slowest, run(i));  // plans, graphs and memory are made
   int const turns = std::clamp(static_cast<int>(how.plan_seconds / slowest), 5, 15);
-  std::vector<std::size_t> ahead(plans.size());
-  std::iota(ahead.begin(), ahead.end(), 0u);
-  take_turns(ahead, turns);
+  std::vector<std::size_t> all(things);
+  std::iota(all.begin(), all.end(), 0u);
+  take_turns(all, turns);
   // The least of many noisy times is too low: those ahead, and the chosen one, are measured twice as often again.
-  std::ranges::sort(ahead, {}, [seconds = steady_times(calls, plans.size())](std::size_t i) { return seconds[i]; });
+  std::vector<std::size_t> ahead(all.begin(), all.end() - 1);
+  std::ranges::sort(ahead, {}, [seconds = steady_times(calls, things)](std::size_t i) { return seconds[i]; });
   ahead.resize(std::min<std::size_t>(ahead.size(), 4));
   if (std::ranges::find(ahead, 0u) == ahead.end()) ahead.push_back(0);
+  ahead.push_back(yardstick_number);
   take_turns(ahead, 2 * turns);
 
   json result = what;
   result["type"] = std::string(1, what.type);
-  auto const steady = steady_times(calls, plans.size());
+  auto const steady = steady_times(calls, things);
+  result["machine_slower"] = steady[yardstick_number] / yardstick.seconds;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     std::vector<double> seconds;
     for (timed_call const& c : calls)
@@ -173,7 +197,7 @@ void predict_again(json& record) {
 }
 
 json summarize(json const& record) {
-  std::vector<double> behind, off, off_all, by_model;
+  std::vector<double> behind, off, off_at_speed, off_all, by_model;
   for (json const& one : record.at("cases")) {
     double best = 1e300, cheapest = 1e300, cheapest_took = 0;
     for (json const& p : one.at("plans")) {
@@ -187,17 +211,21 @@ json summarize(json const& record) {
     behind.push_back(took / best - 1);
     by_model.push_back(cheapest_took / best - 1);
     off.push_back(std::abs(predicted / took - 1));
+    if (one.contains("machine_slower"))
+      off_at_speed.push_back(std::abs(predicted * one["machine_slower"].get<double>() / took - 1));
   }
   auto const figures = [](std::vector<double> const& values) {
     return json{{"median", quantile(values, 0.5)}, {"p90", quantile(values, 0.9)}, {"most", quantile(values, 1)}};
   };
   auto const within = std::ranges::count_if(behind, [](double x) { return x <= 0.05; });
-  return {{"cases", behind.size()},
-          {"chosen_behind_best", figures(behind)},
-          {"chosen_within_5_percent", behind.empty() ? 0.0 : double(within) / double(behind.size())},
-          {"cheapest_predicted_behind_best", figures(by_model)},
-          {"prediction_error_of_chosen", figures(off)},
-          {"prediction_error_of_all", figures(off_all)}};
+  json summary = {{"cases", behind.size()},
+                  {"chosen_behind_best", figures(behind)},
+                  {"chosen_within_5_percent", behind.empty() ? 0.0 : double(within) / double(behind.size())},
+                  {"cheapest_predicted_behind_best", figures(by_model)},
+                  {"prediction_error_of_chosen", figures(off)},
+                  {"prediction_error_of_all", figures(off_all)}};
+  if (off_at_speed.size() == behind.size()) summary["prediction_error_at_speed"] = figures(off_at_speed);
+  return summary;
 }
 
 }  // namespace heptad::bench
