@@ -3,14 +3,11 @@
 // Nothing here knows an algorithm, a kernel or a thread; it says in which order the parts do their work.
 #include "src/api/gemm.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <new>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "schedulers/scan.hpp"
@@ -25,7 +22,6 @@
 #include "src/api/sampled_check.hpp"
 #include "src/api/scaling.hpp"
 #include "src/api/unplanned.hpp"
-#include "src/plan/planner.hpp"
 #include "src/plan/range.hpp"
 
 namespace heptad {

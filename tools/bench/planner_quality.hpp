@@ -23,14 +23,15 @@ struct quality_effort {
 };
 
 /// One entry of "cases": the case and its plans, the chosen one first, each with its choices, its predicted seconds
-/// and the measured ones, freed of the machine's drift (steady_times). "machine_slower":
-/// by how much a classical product of 768 took longer in the same turns than the profile says.
+/// and the measured ones, freed of the machine's drift (steady_times). "machine_slower": the time of a classical
+/// product of 768 in the same turns over what the profile says.
 nlohmann::json measure_plans(gemm_case const& what, quality_effort const& how);
 
 /// The case of such an entry.
 gemm_case case_of(nlohmann::json const& entry);
 
-/// The recorded plans with the seconds that the present model and profile predict for them.
+/// The recorded plans with the seconds that the present model and profile predict for them. How fast the machine was
+/// beside the profile of then is dropped.
 void predict_again(nlohmann::json& record);
 
 /// Figures over all cases of a record: chosen over best, predicted over measured.
