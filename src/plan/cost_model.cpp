@@ -221,25 +221,42 @@ private:
     return std::max<double>(3 * std::min(workers_ * 4, 16), std::ceil(bytes / 4e6));
   }
 
-  // 1 + idle share of the workers. One level runs in rounds of the workers, in two halves when products are formed in
-  // place, before and after the update. More levels run in rounds of the slots, one within the other: the chain that
-  // these make, over the time that the workers need, is `chain`. Its cube, a third of it, fits dry runs of the graphs
-  // on 2 to 64 workers.
+  // Rounds in which the products of a task level run, so many at once: in two halves when they are formed in place,
+  // before and after the update.
+  [[nodiscard]] double rounds(outline_level const& level, double at_once) const {
+    level_traffic const& t = level.traffic();
+    level_passes const& p = in_order(t);
+    if (p.overwriting > 0 && p.accumulating > 0)
+      return std::ceil(p.overwriting / at_once) + std::ceil(p.accumulating / at_once);
+    return std::ceil(t.rank / at_once);
+  }
+  [[nodiscard]] level_passes const& in_order(level_traffic const& t) const {
+    return t.in({shape_.beta_zero, o_.independent, true, true});
+  }
+
+  // 1 + idle share of the workers. One level runs in rounds of the workers. More levels run in rounds of the slots, in
+  // each of which products wait for each other: the time of this chain, over that which the workers need for all
+  // products, is `chain`; how both combine fits dry runs of the graphs. With one slot, nothing but products that need
+  // neither sums nor C fills the gap before the next node of the innermost level.
   [[nodiscard]] double idle_factor(int task_levels, double products) const {
     if (workers_ == 1) return 1;
-    level_traffic const& t = o_.levels[task_levels - 1].traffic();
-    level_passes const& p = t.in({shape_.beta_zero, o_.independent, true, true});
     double const w = workers_;
-    bool const halves = p.overwriting > 0 && p.accumulating > 0;
-    auto const rounds = [&](double at_once) {
-      return halves ? std::ceil(p.overwriting / at_once) + std::ceil(p.accumulating / at_once)
-                    : std::ceil(t.rank / at_once);
-    };
+    outline_level const& innermost = o_.levels[task_levels - 1];
+    level_passes const& inner = in_order(innermost.traffic());
+    double const rank = innermost.traffic().rank;
     auto const strips = static_cast<double>(o_.strips);
-    if (task_levels == 1) return rounds(w / strips) * (w / strips) / t.rank;
-    double const chain = std::pow(rounds(o_.slots), task_levels - 1) * rounds(t.rank) * w / (products * strips);
+    if (task_levels == 1) return rounds(innermost, w / strips) * (w / strips) / rank;
+    double around = 1;
+    for (int l = 0; l < task_levels - 1; ++l)
+      around *= std::max<double>(rounds(o_.levels[l], o_.slots), in_order(o_.levels[l].traffic()).chain);
+    double const needed = products * strips / w;
+    if (o_.slots == 1) {
+      double const waiting = rank - (o_.independent ? inner.before_sums : 0);
+      return std::max(1.0, around * std::max<double>(inner.chain, std::ceil(waiting * strips / w)) / needed);
+    }
+    double const chain = around * inner.chain / needed;
     double const tail = 1 + (w - 1) / 2 / (products * strips);
-    return tail * (chain <= 1 ? 1 + chain * chain * chain / 3 : chain + 1 / (3 * chain * chain));
+    return tail * std::pow(1 + std::pow(chain, 6), 1.0 / 6);
   }
 
   // Three thin products around the core, in tasks that share the workers.

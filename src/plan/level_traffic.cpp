@@ -3,10 +3,31 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace heptad {
 namespace {
+
+/// Products on the longest chain of those that wait for each other. One waits for those before it that were formed in
+/// the same place, or that read what it overwrites; all after the update wait for all before it.
+int longest_chain(level_schedule const& s) {
+  std::vector<std::pair<scheduled_product const*, int>> earlier;
+  int longest = 0;
+  auto const follow = [&](std::vector<scheduled_product> const& products, int begin) {
+    for (scheduled_product const& p : products) {
+      int depth = begin;
+      for (auto const& [q, of_q] : earlier)
+        if (q->c == p.c || q->a == p.c || q->b == p.c) depth = std::max(depth, of_q);
+      earlier.emplace_back(&p, depth + 1);
+      longest = std::max(longest, depth + 1);
+    }
+  };
+  follow(s.before_sums, 0);
+  follow(s.before_update, 0);
+  follow(s.after_update, s.update_C.targets.empty() ? 0 : longest);
+  return longest;
+}
 
 level_passes count(level_schedule const& s) {
   level_passes c;
@@ -26,6 +47,8 @@ level_passes count(level_schedule const& s) {
       if (p.c.what == role::temporary) temporaries.insert(p.c.index);
     }
   c.temporaries = static_cast<int>(temporaries.size());
+  c.before_sums = static_cast<int>(s.before_sums.size());
+  c.chain = longest_chain(s);
   return c;
 }
 

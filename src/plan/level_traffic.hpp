@@ -18,6 +18,8 @@ struct level_passes {
   int touched_C = 0;                         // … distinct blocks
   int temporaries = 0;                       // buffers for products
   int overwriting = 0, accumulating = 0;     // products, by how they update what they are formed in
+  int before_sums = 0;                       // products that need none
+  int chain = 0;                             // products that wait for each other, at most
 };
 
 /// The order of a level: see schedule_options.
