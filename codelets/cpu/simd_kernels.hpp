@@ -51,8 +51,7 @@ struct simd_kernels {
   [[gnu::always_inline]] static void steps(int depth, T const*& a, std::int64_t a_step, B& b, std::int64_t b_step,
                                            vector (&acc)[NR][MV]) {
     T const* far = a + ahead * a_step;  // a pointer of its own: the compiler would keep three
-#pragma GCC unroll 4
-    for (int p = 0; p < depth; ++p) {
+    auto const step = [&](vector(&sums)[NR][MV]) __attribute__((always_inline)) {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = V::load(a + i * lanes);
@@ -62,13 +61,25 @@ struct simd_kernels {
       for (int j = 0; j < NR; ++j) {
         vector const y = b[j];
 #pragma GCC unroll 3
-        for (int i = 0; i < MV; ++i) acc[j][i] = V::fma(x[i], y, acc[j][i]);
+        for (int i = 0; i < MV; ++i) sums[j][i] = V::fma(x[i], y, sums[j][i]);
       }
       a += a_step;
       far += a_step;
       asm("" : "+r"(far));
       b.advance(b_step);
+    };
+    // Too few sums to hide the latency of an addition behind each other take turns with as many more.
+    constexpr bool few = MV * NR <= 4;
+    int p = 0;
+    if constexpr (few) {
+      vector odd[NR][MV];
+      for_each_vector<MV, NR>([&](int j, int i) { odd[j][i] = V::zero(); });
+#pragma GCC unroll 2
+      for (; p + 1 < depth; p += 2) step(acc), step(odd);
+      for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::add(acc[j][i], odd[j][i]); });
     }
+#pragma GCC unroll 4
+    for (; p < depth; ++p) step(acc);
   }
 
   // A chunk of steps; of a whole tile of packed operands by V::whole_chunk, where there is one.
