@@ -67,7 +67,7 @@ public:
       scan_step const step{row_major ? part.sub(begin, 0, size, part.cols) : part.sub(0, begin, part.rows, size)};
       cost costs;
       costs.bytes = bytes(step.where);
-      costs.seconds = price_.pass(costs.bytes, operand);
+      costs.seconds = price_.scan(costs.bytes, operand);
       std::string const number = std::to_string(++(in_A ? pieces_of_A_ : pieces_of_B_));
       scan_.work.tasks.push_back(
           {std::string("scan ") + (in_A ? "A " : "B ") + number, step, {{step.where, access_mode::read}}, costs});

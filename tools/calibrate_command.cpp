@@ -38,7 +38,8 @@ void print(machine_profile const& x) {
   line("product", fmt::format("{:.1f} GFLOP/s f64, {:.1f} GFLOP/s f32, one core", x.f64.large_product_gflops(),
                               x.f32.large_product_gflops()));
   for (pass_rate const& p : x.passes)
-    line("passes", fmt::format("{:9.3f} MB: {:.1f} GB/s one core, {:.1f} all", p.bytes / 1e6, p.gbytes, p.gbytes_all));
+    line("passes", fmt::format("{:9.3f} MB: {:.1f} GB/s one core, {:.1f} all; {:.1f} looked at", p.bytes / 1e6,
+                               p.gbytes, p.gbytes_all, p.scan_gbytes));
   for (pass_width const& w : x.widths)
     line("levels", fmt::format("over {:2} blocks: {:.2f} times as long as by their bytes", w.blocks, w.slower));
   line("update", fmt::format("{:.1f} GB/s", x.update_gbytes));

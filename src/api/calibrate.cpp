@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rate is measured the way the library meets it, in the time of its own thread: products by the codelet, fused
-// levels by the executor; passes with Winograd's sums of A; updates with the scaling codelet, which reads and writes C
-// once; tasks through the TBB scheduler.
+// levels by the executor; passes with Winograd's sums of A; looks at operands with the scan; updates with the scaling
+// codelet, which reads and writes C once; tasks through the TBB scheduler.
 #include "src/api/calibrate.hpp"
 
 #include <oneapi/tbb/task_arena.h>
@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "codelets/cpu/combine.hpp"
+#include "codelets/cpu/scan.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/calibrate_products.hpp"
@@ -84,6 +85,22 @@ double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, 
   double rate = 0;
   for (double s : seconds) rate += 1e-9 * double(rows * cols) * double(inputs + outputs) * sizeof(double) / s;
   return rate;
+}
+
+// GB/s of the scan of an operand of so many bytes, in turn with two others: what a product touches between two looks.
+double scan_gbytes(calibration_clocks const& clocks, double bytes) {
+  constexpr std::int64_t rows = 512, ld = rows + 8, operands = 3;
+  auto const cols = static_cast<std::int64_t>(bytes / sizeof(double) / ld) + 1;
+  filled_memory<double> const memory(double(operands * ld * cols));
+  std::vector<double> of_rows(rows), of_cols(static_cast<std::size_t>(cols));
+  std::int64_t next = 0;
+  double const seconds = seconds_of(
+      clocks,
+      [&] {
+        cpu::scan(memory.data() + ld * cols * (next++ % operands), rows, cols, 1, ld, of_rows.data(), of_cols.data());
+      },
+      0.05);
+  return 1e-9 * double(rows * cols) * sizeof(double) / seconds;
 }
 
 double update_gbytes(calibration_clocks const& clocks, double bytes) {
@@ -164,7 +181,7 @@ machine_profile calibrate(calibration_settings const& settings) {
   p.f32 = measure_rates<float>(with_clocks, p.kernel, progress);
 
   p.passes.clear();
-  for (double const bytes : pass_sizes) p.passes.push_back({bytes, 0, 0});
+  for (double const bytes : pass_sizes) p.passes.push_back({bytes, 0, 0, 0});
   for (int turn = 0; turn < pass_turns; ++turn)
     for (pass_rate& rate : p.passes) {
       progress.next(fmt::format("passes over {:.3g} MB", rate.bytes / 1e6));
@@ -172,6 +189,7 @@ machine_profile calibrate(calibration_settings const& settings) {
       double const each = std::min(rate.bytes, eighth / workers);
       double const together = workers == 1 ? 0 : pass_gbytes(clocks, each, large, workers);
       rate.gbytes_all = std::max({rate.gbytes_all, rate.gbytes, together});
+      rate.scan_gbytes = std::max(rate.scan_gbytes, scan_gbytes(clocks, rate.bytes));
     }
   p.widths = measure_widths(with_clocks, p, progress);
   progress.next("updates in memory");

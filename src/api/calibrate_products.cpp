@@ -4,6 +4,7 @@
 #include "src/api/calibrate_products.hpp"
 
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <memory>
 
@@ -39,6 +40,10 @@ constexpr fused_sample fused_samples[] = {
     {"strassen", cube},      {"strassen", {3, 3, 1}}, {"strassen", {3, 1, 3}},
     {"strassen", {1, 3, 3}}, {"sparse333", cube},     {"strassen*strassen", cube, 512},
 };
+
+// Products with ragged edges beside this one, whose columns of C are whole cache lines.
+constexpr int aligned_size = 256;
+constexpr int ragged_sizes[] = {247, 250, 253};
 
 // Levels whose passes go over more and more blocks. Those over fewer, as Winograd's, add so little to their products
 // that it cannot be told from noise: they are priced as the first of these.
@@ -132,6 +137,7 @@ private:
       for (fused_sample const& s : fused_samples)
         if (size <= s.largest) most = std::max(most, held(*find_algorithm(s.algorithm), shape_of(s, size)));
     }
+    most = std::max(most, held(*find_algorithm("strassen"), {aligned_size, aligned_size, aligned_size}));
     for (int const size : settings.level_sizes) {
       most = std::max(most, 2 * held(*find_algorithm("classical"), {size, size, size}));
       for (char const* const name : level_samples)
@@ -151,6 +157,7 @@ private:
     for (int const size : settings.term_sizes)
       for (fused_sample const& s : fused_samples) needs(shape_of(s, size));
     for (int const size : settings.level_sizes) needs({size, size, size});
+    needs({aligned_size, aligned_size, aligned_size});
     return most;
   }
 
@@ -215,6 +222,34 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
           gbytes(3 * block_bytes, undisturbed(times.fetched) - undisturbed(times.here))};
 }
 
+// Of a fused level, as most products with ragged edges are below one that does not divide by two; further rows, in the
+// mean of the sizes, that explain what its products take longer than those of aligned_size by their flops.
+class ragged_bench {
+public:
+  void turn(auto const& bench, double budget) {
+    aligned_.push_back(
+        bench.level(level_, level_kind::fused, {aligned_size, aligned_size, aligned_size}, true, budget));
+    for (std::size_t i = 0; i < ragged_.size(); ++i) {
+      int const s = ragged_sizes[i];
+      ragged_[i].push_back(bench.level(level_, level_kind::fused, {s, s, s}, true, budget));
+    }
+  }
+  [[nodiscard]] double rows() const {
+    constexpr double least = 0.01, most = 64;
+    double sum = 0;
+    for (std::size_t i = 0; i < ragged_.size(); ++i) {
+      double const s = ragged_sizes[i], by_flops = undisturbed(aligned_) * std::pow(s / aligned_size, 3);
+      sum += s * (undisturbed(ragged_[i]) / by_flops - 1);
+    }
+    return std::clamp(sum / double(ragged_.size()), least, most);
+  }
+
+private:
+  std::shared_ptr<algorithm const> const level_ = find_algorithm("strassen");
+  std::vector<double> aligned_;
+  std::array<std::vector<double>, std::size(ragged_sizes)> ragged_;
+};
+
 }  // namespace
 
 int product_steps(calibration_settings const& settings) {
@@ -230,6 +265,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   r.sides = settings.sides;
   std::vector<std::vector<double>> products(r.sides.size() * r.sides.size() * r.sides.size());
   std::vector<times_of_size> times(settings.term_sizes.size());
+  ragged_bench ragged;
   for (int turn = 0; turn < turns; ++turn) {
     auto product = products.begin();
     for (int const m : r.sides) {
@@ -237,6 +273,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
       for (int const n : r.sides)
         for (int const k : r.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
     }
+    ragged.turn(bench, level_budget);
     for (std::size_t s = 0; s < times.size(); ++s) {
       int const size = settings.term_sizes[s];
       progress.next(fmt::format("{} sums and updates in products of {}", name, size));
@@ -258,6 +295,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   for (int const m : r.sides)
     for (int const n : r.sides)
       for (int const k : r.sides) r.product_gflops.push_back(2e-9 * m * n * k / undisturbed(*product++));
+  r.ragged_rows = ragged.rows();
   r.terms.clear();
   for (std::size_t s = 0; s < times.size(); ++s)
     r.terms.push_back(term_rates(settings.term_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));

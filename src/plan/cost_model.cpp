@@ -287,7 +287,7 @@ private:
     for (auto const& [elements, looked_at] : {std::pair{m * k, looked_at_A}, {k * n, looked_at_B}}) {
       double const operand = price_.element_bytes() * elements;
       double const bytes = price_.element_bytes() * (elements - looked_at);
-      result_.seconds += workers_ == 1 ? price_.pass(bytes, operand) : price_.shared_pass(bytes, operand, 1, workers_);
+      result_.seconds += price_.scan(bytes, operand, workers_);
     }
   }
 

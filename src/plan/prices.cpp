@@ -11,6 +11,7 @@ namespace heptad {
 namespace {
 
 constexpr double giga = 1e9;
+constexpr double cache_line = 64;
 
 /// Where a value lies in an ascending table: between `below` and the next one, at `part` of the way.
 struct position {
@@ -83,7 +84,8 @@ double prices::products(double m, double n, double k, double count, product_term
   if (m <= 0 || n <= 0 || k <= 0) return 0;
   // A side below the least one costs as much as that: registers are filled or not.
   double const least = rates_.sides.front();
-  double const flops = 2 * std::max(m, least) * std::max(n, least) * std::max(k, least);
+  double const rows = m <= least ? least : m + (std::fmod(m * bytes_, cache_line) == 0 ? 0 : rates_.ragged_rows);
+  double const flops = 2 * rows * std::max(n, least) * std::max(k, least);
   double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
   bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
@@ -106,6 +108,13 @@ double prices::pass(double traffic, double footprint, int blocks) const {
   double const slower = interpolated(
       machine_.widths, [](auto const& w) { return w.blocks; }, [](auto const& w) { return w.slower; }, blocks);
   return slower * traffic / (rate * giga);
+}
+
+double prices::scan(double bytes, double operand, int workers) const {
+  double const rate = interpolated(
+      machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.scan_gbytes; }, operand);
+  double const alone = bytes / (rate * giga);
+  return workers == 1 ? alone : std::max(alone / workers, bytes / (machine_.memory_gbytes() * giga));
 }
 
 double prices::shared_pass(double traffic, double footprint, int blocks, int workers) const {

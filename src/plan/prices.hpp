@@ -43,6 +43,9 @@ public:
   /// written since the blocks were used last.
   [[nodiscard]] double shared_pass(double traffic, double footprint, int blocks, int workers) const;
 
+  /// Seconds of looking at so many bytes of an operand before the product, shared by so many workers.
+  [[nodiscard]] double scan(double bytes, double operand, int workers = 1) const;
+
   [[nodiscard]] double element_bytes() const noexcept { return bytes_; }
 
 private:

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/6";
+constexpr char const* profile_version = HEPTAD_VERSION "/7";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
@@ -53,6 +53,7 @@ void for_each_pass_number(Pass& p, Visit const& visit) {
   visit("bytes", p.bytes);
   visit("gbytes", p.gbytes);
   visit("gbytes_all", p.gbytes_all);
+  visit("scan_gbytes", p.scan_gbytes);
 }
 
 template <typename Width, typename Visit>
@@ -76,6 +77,7 @@ rate_table read_rates(json_fields const& from, std::string const& type) {
   result.terms =
       from.rows<rate_table::term_rates>(type, "terms", &rate_table::term_rates::size,
                                         [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
+  from.numbers(type)("ragged_rows", result.ragged_rows);
   return result;
 }
 
@@ -84,7 +86,10 @@ auto writer(json& into) {
 }
 
 json to_json(rate_table const& r) {
-  json result = {{"sides", r.sides}, {"product_gflops", r.product_gflops}, {"terms", json::array()}};
+  json result = {{"sides", r.sides},
+                 {"product_gflops", r.product_gflops},
+                 {"terms", json::array()},
+                 {"ragged_rows", r.ragged_rows}};
   for (rate_table::term_rates const& t : r.terms) for_each_term_rate(t, writer(result["terms"].emplace_back()));
   return result;
 }
@@ -119,7 +124,7 @@ std::string stale_reason(machine_profile const& p, std::string const& kernel) {
 machine_profile default_profile() {
   machine_profile p;
   p.version = profile_version;
-  p.passes = {{256e3, 60, 60}, {4e6, 35, 50}, {256e6, 30, 50}};
+  p.passes = {{256e3, 60, 60, 60}, {4e6, 35, 50, 50}, {256e6, 30, 50, 25}};
   p.widths = {{6, 1.2}, {20, 1.3}, {50, 1.5}};
   p.f64 = default_rates(65);
   p.f32 = default_rates(130);

@@ -26,15 +26,20 @@ struct rate_table {
     double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes;
   };
   std::vector<term_rates> terms{{64, 50, 50, 50, 50, 50}};
+  /// A product whose columns of C are not whole cache lines takes as long as one with so many more rows: for the part
+  /// of a tile at its edge, and for vectors that lie across two lines.
+  double ragged_rows = 0.01;
 
   /// Of the largest product in the table.
   [[nodiscard]] double large_product_gflops() const { return product_gflops.back(); }
 };
 
-/// A pass over this many bytes of blocks: GB/s read and written, by one core, and by all cores each with so many.
+/// A pass over this many bytes of blocks: GB/s read and written, by one core, and by all cores each with so many. The
+/// scan of an operand of so many bytes before a product: GB/s read by one core.
 struct pass_rate {
   double bytes;
   double gbytes, gbytes_all;
+  double scan_gbytes = gbytes;
 };
 
 /// Rates are measured of passes over 8 blocks. From streaming_bytes a block on they bypass the caches, which is another

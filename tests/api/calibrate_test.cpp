@@ -47,11 +47,13 @@ TEST_CASE("calibration fills every table, says how far it is, and ends at one") 
     CHECK(r->product_gflops.front() == Approx(2e-9 * 8 * 8 * 8 / 1e-3));
     CHECK(r->product_gflops.back() == Approx(2e-9 * 40 * 40 * 40 / 1e-3));
     CHECK(r->terms[1].size == 64);
+    CHECK(r->ragged_rows > 0);
   }
   REQUIRE(p.passes.size() >= 2);
   for (std::size_t i = 1; i < p.passes.size(); ++i) CHECK(p.passes[i].bytes > p.passes[i - 1].bytes);
   for (double const bytes : {most_stored_bytes, least_streamed_bytes})
     CHECK(std::ranges::find(p.passes, bytes, &pass_rate::bytes) != p.passes.end());
+  for (pass_rate const& x : p.passes) CHECK(x.scan_gbytes > 0);
   REQUIRE(p.widths.size() == 3);
   for (std::size_t i = 1; i < p.widths.size(); ++i) CHECK(p.widths[i].blocks > p.widths[i - 1].blocks);
   CHECK(std::is_sorted(fractions.begin(), fractions.end()));

@@ -31,6 +31,28 @@ TEST_CASE("what fetching costs is interpolated between the sizes that were measu
   CHECK(fetching == Approx(bytes * (1 / 20e9 + 1 / 40e9) / 2));
 }
 
+TEST_CASE("a product whose columns of C are not whole cache lines costs further rows") {
+  machine_profile machine = test::zen4();
+  machine.f32.sides = {8};
+  machine.f32.product_gflops = {50};
+  machine.f32.ragged_rows = 6;
+  prices const price(element_type::f32, machine);
+  double const a_row = 2 * 70 * 30 / 50e9;
+  CHECK(price.product(96, 70, 30) == Approx(96 * a_row));
+  CHECK(price.product(100, 70, 30) == Approx(106 * a_row));
+  CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
+}
+
+TEST_CASE("an operand is looked at with the rate for its size, and all workers with at most that of memory") {
+  machine_profile machine = test::zen4();
+  machine.passes = {{1e6, 10, 10, 40}, {1e8, 10, 80, 20}};
+  prices const price(element_type::f64, machine);
+  CHECK(price.scan(5e5, 1e6) == Approx(5e5 / 40e9));
+  CHECK(price.scan(1e8, 1e8) == Approx(1e8 / 20e9));
+  CHECK(price.scan(1e8, 1e8, 2) == Approx(1e8 / 40e9));
+  CHECK(price.scan(1e8, 1e8, 8) == Approx(1e8 / 80e9));
+}
+
 TEST_CASE("blocks that bypass the caches have the rate of such passes, however many there are") {
   machine_profile machine = test::zen4();
   machine.passes = {{most_stored_bytes, 10, 10}, {least_streamed_bytes, 40, 40}};

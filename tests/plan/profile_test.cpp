@@ -38,6 +38,8 @@ machine_profile of_this_machine() {
   machine_profile p = test::zen4();
   p.cpu = default_profile().cpu;
   p.version = default_profile().version;
+  p.passes[1].scan_gbytes = 70;
+  p.f32.ragged_rows = 3;
   return p;
 }
 
@@ -77,10 +79,12 @@ TEST_CASE("a profile comes back as it was saved") {
   REQUIRE(loaded->passes.size() == saved.passes.size());
   CHECK(loaded->passes[1].bytes == saved.passes[1].bytes);
   CHECK(loaded->passes[1].gbytes_all == saved.passes[1].gbytes_all);
+  CHECK(loaded->passes[1].scan_gbytes == saved.passes[1].scan_gbytes);
   REQUIRE(loaded->widths.size() == saved.widths.size());
   CHECK(loaded->widths[1].blocks == saved.widths[1].blocks);
   CHECK(loaded->widths[1].slower == saved.widths[1].slower);
   CHECK(loaded->task_seconds == saved.task_seconds);
+  CHECK(loaded->f32.ragged_rows == saved.f32.ragged_rows);
   CHECK(loaded->f32.sides == saved.f32.sides);
   CHECK(loaded->f32.product_gflops == saved.f32.product_gflops);
   REQUIRE(loaded->f64.terms.size() == saved.f64.terms.size());
