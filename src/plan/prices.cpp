@@ -11,7 +11,7 @@ namespace heptad {
 namespace {
 
 constexpr double giga = 1e9;
-constexpr double cache_line = 64;
+constexpr std::int64_t cache_line = 64;
 
 /// Where a value lies in an ascending table: between `below` and the next one, at `part` of the way.
 struct position {
@@ -84,7 +84,8 @@ double prices::products(double m, double n, double k, double count, product_term
   if (m <= 0 || n <= 0 || k <= 0) return 0;
   // A side below the least one costs as much as that: registers are filled or not.
   double const least = rates_.sides.front();
-  double const rows = m <= least ? least : m + (std::fmod(m * bytes_, cache_line) == 0 ? 0 : rates_.ragged_rows);
+  bool const ragged = static_cast<std::int64_t>(m * bytes_) % cache_line != 0;
+  double const rows = m <= least ? least : m + (ragged ? rates_.ragged_rows : 0);
   double const flops = 2 * rows * std::max(n, least) * std::max(k, least);
   double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
