@@ -132,3 +132,20 @@ TEST_CASE("what the planner predicts for two workers is what a dry run takes, wh
       CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds == Approx(s.run.seconds).epsilon(0.04));
     }
 }
+
+TEST_CASE("the longest chain of products of a level is what the planner counts") {
+  for (char const* name : {"classical", "strassen", "winograd", "sparse332", "sparse443", "strassen*strassen"})
+    for (bool const overwrite : {true, false})
+      for (bool const independent : {true, false}) {
+        algorithm const& x = *find_algorithm(name);
+        plan p = make_plan("T", name, 48 * x.m, 48 * x.n, 48 * x.k, overwrite);
+        p.independent = independent;
+        p.slots = x.rank();
+        graph const g = build_gemm_graph(p, zen4());
+        std::vector<double> seconds;  // of products alone
+        for (task const& t : g.tasks) seconds.push_back(std::holds_alternative<sequence_step>(t.body) ? 1 : 0);
+        simulation const s = simulate(g, derive_dependencies(g, true), seconds, {x.rank(), 0});
+        CAPTURE(name, overwrite, independent);
+        CHECK(s.critical_path == know(find_algorithm(name)).traffic.in({overwrite, independent, true, true}).chain);
+      }
+}
