@@ -87,9 +87,11 @@ double pass_gbytes(calibration_clocks const& clocks, double bytes, double most, 
   return rate;
 }
 
-// GB/s of the scan of an operand of so many bytes, in turn with two others: what a product touches between two looks.
-double scan_gbytes(calibration_clocks const& clocks, double bytes) {
-  constexpr std::int64_t rows = 512, ld = rows + 8, operands = 3;
+// GB/s of the scan of an operand of so many bytes, in turn with two others, as many as a product touches between two
+// looks, or with fewer so that they take up to `most` bytes.
+double scan_gbytes(calibration_clocks const& clocks, double bytes, double most) {
+  constexpr std::int64_t rows = 512, ld = rows + 8;
+  auto const operands = static_cast<std::int64_t>(std::clamp(most / bytes, 1.0, 3.0));
   auto const cols = static_cast<std::int64_t>(bytes / sizeof(double) / ld) + 1;
   filled_memory<double> const memory(double(operands * ld * cols));
   std::vector<double> of_rows(rows), of_cols(static_cast<std::size_t>(cols));
@@ -189,7 +191,7 @@ machine_profile calibrate(calibration_settings const& settings) {
       double const each = std::min(rate.bytes, eighth / workers);
       double const together = workers == 1 ? 0 : pass_gbytes(clocks, each, large, workers);
       rate.gbytes_all = std::max({rate.gbytes_all, rate.gbytes, together});
-      rate.scan_gbytes = std::max(rate.scan_gbytes, scan_gbytes(clocks, rate.bytes));
+      rate.scan_gbytes = std::max(rate.scan_gbytes, scan_gbytes(clocks, rate.bytes, large));
     }
   p.widths = measure_widths(with_clocks, p, progress);
   progress.next("updates in memory");

@@ -100,21 +100,22 @@ double prices::products(double m, double n, double k, double count, product_term
          2 * (total.c - count) * C * seconds_per_byte(std::sqrt(m * n), update);
 }
 
+double prices::rate_of(double bytes, double pass_rate::*what) const {
+  return interpolated(
+      machine_.passes, [](auto const& p) { return p.bytes; }, [what](auto const& p) { return p.*what; }, bytes);
+}
+
 double prices::pass(double traffic, double footprint, int blocks) const {
   // Of more blocks, or of fewer, those of the same footprint may be stored in another way than the measured 8.
   bool const streams = footprint >= double(blocks) * streaming_bytes;
   double const alike = streams ? std::max(footprint, least_streamed_bytes) : std::min(footprint, most_stored_bytes);
-  double const rate = interpolated(
-      machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.gbytes; }, alike);
   double const slower = interpolated(
       machine_.widths, [](auto const& w) { return w.blocks; }, [](auto const& w) { return w.slower; }, blocks);
-  return slower * traffic / (rate * giga);
+  return slower * traffic / (rate_of(alike, &pass_rate::gbytes) * giga);
 }
 
 double prices::scan(double bytes, double operand, int workers) const {
-  double const rate = interpolated(
-      machine_.passes, [](auto const& p) { return p.bytes; }, [](auto const& p) { return p.scan_gbytes; }, operand);
-  double const alone = bytes / (rate * giga);
+  double const alone = bytes / (rate_of(operand, &pass_rate::scan_gbytes) * giga);
   return workers == 1 ? alone : std::max(alone / workers, bytes / (machine_.memory_gbytes() * giga));
 }
 

@@ -52,6 +52,9 @@ private:
   /// What a block costs beyond the rate of products depends on where it comes from, and so on its size.
   [[nodiscard]] double seconds_per_byte(double size, double rate_table::term_rates::*what) const;
 
+  /// GB/s among so many bytes.
+  [[nodiscard]] double rate_of(double bytes, double pass_rate::*what) const;
+
   machine_profile const& machine_;
   rate_table const& rates_;
   double const bytes_;

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
-#include <string>
 
-#include "src/plan/cost_model.hpp"
 #include "tasks/gemm_graph.hpp"
-#include "tests/plan/machines.hpp"
 #include "tests/schedulers/hand_made.hpp"
 #include "tests/tasks/plans.hpp"
 
@@ -105,47 +102,4 @@ TEST_CASE("with a slot for every product no node waits for another one's workspa
   }
   CHECK(std::ranges::is_sorted(chains, std::greater<>()));
   CHECK(chains.back() == 7);  // the sums of three levels, a product, the updates of three levels
-}
-
-TEST_CASE("what the planner predicts for two workers is what a dry run takes, whatever the task levels and slots") {
-  machine_profile machine = zen4();
-  machine.task_seconds = machine.call_seconds = 0;  // the dry run has none
-  using names = std::vector<std::string>;
-  for (names const& algorithms : {names{"winograd", "strassen"},
-                                  {"strassen", "strassen*strassen"},
-                                  {"strassen*strassen", "strassen"},
-                                  {"winograd", "winograd", "strassen"}})
-    for (int const slots : {1, 2, 3}) {
-      std::vector<level_choice> levels;
-      outline o;
-      o.slots = slots;
-      for (std::string const& name : algorithms) {
-        levels.push_back({name, level_kind::task});
-        o.levels.push_back({&know(find_algorithm(name)), level_kind::task});
-      }
-      plan p = make_plan(levels, 4096, 4096, 4096, true);
-      p.workers = 2;
-      p.slots = slots;
-      graph const g = build_gemm_graph(p, machine);
-      simulation const s = simulate(g, derive_dependencies(g, false), predicted_seconds(g), {2, 0});
-      CAPTURE(algorithms, slots);
-      CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds == Approx(s.run.seconds).epsilon(0.04));
-    }
-}
-
-TEST_CASE("the longest chain of products of a level is what the planner counts") {
-  for (char const* name : {"classical", "strassen", "winograd", "sparse332", "sparse443", "strassen*strassen"})
-    for (bool const overwrite : {true, false})
-      for (bool const independent : {true, false}) {
-        algorithm const& x = *find_algorithm(name);
-        plan p = make_plan("T", name, 48 * x.m, 48 * x.n, 48 * x.k, overwrite);
-        p.independent = independent;
-        p.slots = x.rank();
-        graph const g = build_gemm_graph(p, zen4());
-        std::vector<double> seconds;  // of products alone
-        for (task const& t : g.tasks) seconds.push_back(std::holds_alternative<sequence_step>(t.body) ? 1 : 0);
-        simulation const s = simulate(g, derive_dependencies(g, true), seconds, {x.rank(), 0});
-        CAPTURE(name, overwrite, independent);
-        CHECK(s.critical_path == know(find_algorithm(name)).traffic.in({overwrite, independent, true, true}).chain);
-      }
 }
