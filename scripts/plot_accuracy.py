@@ -84,7 +84,7 @@ def draw_growth(rows, folder):
 
 
 def draw_bounds(rows, folder, algorithm, data="uniform"):
-    """Errors by size in units of u |A| |B|: measured, expected, proved."""
+    """Errors by size in units of u |A| |B|: measured, expected, the likely and the proved bound."""
     figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True)
     for axes, type_ in zip(panels, "ds"):
         some = select(rows, data=data, type=type_)
@@ -98,13 +98,14 @@ def draw_bounds(rows, folder, algorithm, data="uniform"):
             axes.plot(sizes, [row["max_error"] / UNIT[type_] for row in line], "o-", color=colour, label=label)
             axes.plot(sizes, [classical[row["n"]] * row["expected_growth"] / UNIT[type_] for row in line], ":",
                       color=colour)
+            axes.plot(sizes, [row["likely_bound"] / UNIT[type_] for row in line], "-.", color=colour)
             axes.plot(sizes, [row["bound"] / UNIT[type_] for row in line], "--", color=colour)
         sizes_below(axes, sizes)
         axes.set_yscale("log")
         axes.set_title(f"{algorithm}, {TYPES[type_]}, {data}", fontsize=10)
         axes.grid(alpha=0.25)
     panels[0].set_ylabel("largest error / u")
-    legend_below(figure, panels[0], title="points: measured, dotted: expected, dashed: proved", title_fontsize=8)
+    legend_below(figure, panels[0], title="points: measured, dotted: expected, dash-dotted: likely bound, dashed: proved", title_fontsize=8)
     save(figure, folder, f"bounds-{algorithm}.svg")
 
 

@@ -155,6 +155,8 @@ struct plan {
   /// Proved: ‖C−Ĉ‖max ≤ u (bound |α| ‖A‖max ‖B‖max + bound_of_C |β| ‖C‖max), u the unit roundoff (Ballard et al. 2016).
   double bound = 0, bound_of_C = 0;
   double growth = 1;  ///< expected error over that of the classical product
+  /// In place of bound, of independent entries of mean zero, but for one product in a million: a model, not a proof.
+  double likely_bound = 0;
   /// How much larger than ‖A‖max and ‖B‖max sums of their blocks may become, and than ‖A‖max ‖B‖max what is formed from
   /// the products: operands for which that could overflow are multiplied classically.
   double largest_A = 1, largest_B = 1, largest_product = 1;

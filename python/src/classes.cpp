@@ -103,6 +103,8 @@ void add_plan(nb::module_& m) {
       .def_ro("workspace", &plan::workspace, "bytes")
       .def_ro("workspace_cap", &plan::workspace_cap, "bytes")
       .def_ro("bound", &plan::bound, "f with max|C - exact| <= f u max|A| max|B|, proved")
+      .def_ro("likely_bound", &plan::likely_bound,
+              "in place of bound for independent entries of mean zero, but for one product in a million")
       .def_ro("growth", &plan::growth, "expected error over that of the classical product")
       .def_ro("tasks", &plan::tasks)
       .def_ro("reason", &plan::reason, "why this plan, in a sentence")

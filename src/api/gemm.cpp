@@ -152,6 +152,7 @@ void run_with_precautions(context::impl& state, graph_runner const& workers, ope
     r.scaling = found.scaling;
     r.workspace += scaled_copy_bytes(x, found.scaling);
     r.plan.bound *= bound_after(found.scaling);
+    r.plan.likely_bound *= bound_after(found.scaling);
   } else {
     run(workers, x, memory, r, workers.opens());
   }

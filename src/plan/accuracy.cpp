@@ -195,6 +195,12 @@ double expected_growth(std::span<level_accuracy const* const> levels) {
   return growth > 1 ? growth_of_sums * growth : 1;
 }
 
+double likely_classical_error(double m, double n, double k) {
+  constexpr double products = 1e6;  // of which one may exceed it
+  double const deviations = std::sqrt(2 * std::log(2 * products * std::max(1.0, m * n)));
+  return deviations * std::sqrt(k * (k + 3) / 2);
+}
+
 magnitude_growth growth_of_magnitudes(std::span<level_accuracy const* const> levels, double k) {
   magnitude_growth result{1, 1, k};
   for (level_accuracy const* level : levels) {
@@ -217,6 +223,8 @@ void judge_accuracy(plan& p) {
   p.bound = bounds.product;
   p.bound_of_C = bounds.of_C;
   p.growth = expected_growth(levels);
+  double const classical = likely_classical_error(static_cast<double>(p.shape.m), static_cast<double>(p.shape.n), k);
+  p.likely_bound = std::min(p.bound, p.growth * classical);
   magnitude_growth const magnitudes = growth_of_magnitudes(levels, k);
   p.largest_A = magnitudes.A;
   p.largest_B = magnitudes.B;

@@ -60,6 +60,12 @@ error_bounds error_bound(std::span<level_accuracy const* const> levels, divided_
 inline constexpr double growth_of_sums = 1.2;
 double expected_growth(std::span<level_accuracy const* const> levels);
 
+/// Of the classical product, in units of u ‖A‖max ‖B‖max: what the largest of the m n errors exceeds once in a million
+/// products where the entries and the roundings are independent and of mean zero (after Higham & Mary 2020). Every
+/// product rounds, and the sum of i of them, whose mean square is at most i (‖A‖max ‖B‖max)²: so the mean square of an
+/// error is at most u² (k + k (k + 1) / 2), and the largest of many is taken as that of normal ones.
+double likely_classical_error(double m, double n, double k);
+
 /// How much larger than ‖A‖max and ‖B‖max the sums of their blocks may be, and than ‖A‖max ‖B‖max what is formed from
 /// their products.
 struct magnitude_growth {

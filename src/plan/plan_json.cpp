@@ -86,6 +86,7 @@ nlohmann::json plan_to_json(plan const& how) {
           {"workspace_cap", how.workspace_cap},
           {"bound", how.bound},
           {"bound_of_C", how.bound_of_C},
+          {"likely_bound", how.likely_bound},
           {"growth", how.growth},
           {"tasks", how.tasks},
           {"reason", how.reason},

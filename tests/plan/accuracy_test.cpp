@@ -130,3 +130,13 @@ TEST_CASE("the expected growth is √12 / 2 a level for Strassen, √18 / 2 for 
   CHECK(rectangular < 10);
   CHECK(accuracy_of(*find_algorithm("classical"), level_kind::fused).growth == 1);
 }
+
+TEST_CASE("the likely bound grows like k, with growth, and with the number of elements hardly") {
+  double const classical = with_levels({}, 1024, 1024, 1024).likely_bound;
+  CHECK(classical == Approx(std::sqrt(2 * std::log(2e6 * 1024 * 1024)) * std::sqrt(1024.0 * 1027 / 2)));
+  CHECK(with_levels({}, 1024, 1024, 2048).likely_bound == Approx(2 * classical).epsilon(0.01));
+  CHECK(with_levels({}, 2048, 2048, 1024).likely_bound == Approx(classical).epsilon(0.05));
+  plan const fast = with_levels({"winograd", "strassen"}, 1024, 1024, 1024);
+  CHECK(fast.likely_bound == Approx(fast.growth * classical));
+  CHECK(with_levels({}, 8, 8, 1).likely_bound == with_levels({}, 8, 8, 1).bound);  // never above the proved one
+}

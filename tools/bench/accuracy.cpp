@@ -84,6 +84,7 @@ public:
             {"rms_error", static_cast<double>(std::sqrt(squares / (grid * grid)))},
             {"relative_error", static_cast<double>(relative)},
             {"expected_growth", r.plan.growth},
+            {"likely_bound", r.plan.likely_bound * u * largest_A_ * largest_B_},
             {"bound", r.plan.bound * u * largest_A_ * largest_B_}};
   }
 
