@@ -92,7 +92,7 @@ best_ways const& block_search::best(block& x, int levels) {
   return known.emplace(std::move(found));
 }
 
-bool block_search::fits(extent const& block, level_traffic const& t) const {
+bool block_search::fits(extent const& block, level_counts const& t) const {
   extent const inner = block.over(t);
   return std::min({inner.m, inner.n, inner.k}) >= double(limits_.smallest_leaf);
 }
@@ -112,7 +112,7 @@ std::pmr::vector<block_search::division>& block_search::divisions(block& x) {
 
 block_search::block& block_search::inside(block const& x, division& by) {
   if (by.inside == nullptr) {
-    level_traffic const& t = by.shape->blocks();
+    level_counts const& t = by.shape->blocks();
     by.inside = &at({static_cast<std::uint32_t>(x.d[0] * t.m), static_cast<std::uint32_t>(x.d[1] * t.n),
                      static_cast<std::uint32_t>(x.d[2] * t.k)},
                     x.mixed || !t.halves());
@@ -164,17 +164,21 @@ std::size_t block_search::hash::operator()(key const& x) const noexcept {
   return h ^ h >> 32;
 }
 
-double block_search::price(block const& x, level_traffic const& fused) {
+double block_search::price(block const& x, fused_levels const& f, level_counts const& fused) {
   ++priced_;
-  return std::min(leaf_seconds(price_, x.size, fused, {false, inside_passes(x)}),
-                  leaf_seconds(price_, x.size, fused, {true, inside_passes(x)}));
+  auto const [m, n, k] = x.size.over(fused);
+  product_terms const all{double(fused.terms_A), double(fused.terms_B), double(fused.terms_C)};
+  double const products = f.least / 2 + (inside_passes(x) ? fused.rank * price_.fetching(m, n, k) : 0);
+  return products + price_.further_sums(m, n, k, fused.rank, all) +
+         std::min(price_.further_updates(m, n, fused.rank, all, false),
+                  price_.further_updates(m, n, fused.rank, all, true));
 }
 
 std::pmr::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {
   auto& known = by.fused[static_cast<std::size_t>(levels - 1)];
   if (known) return *known;
   std::pmr::vector<fused_levels>& list = known.emplace(&memory_);
-  level_traffic const& t = by.shape->blocks();
+  level_counts const& t = by.shape->blocks();
   // May they pay, even if their sums and updates cost nothing?
   auto const offer = [&](shape_group const* second, double products) {
     if (limits_.any_kind || products < seconds_of_leaf(x)) list.push_back({by.shape, second, products, {}});
@@ -193,8 +197,9 @@ std::pmr::vector<block_search::fused_levels>& block_search::fused(block const& x
 std::pmr::vector<block_search::fused_levels::choice> const& block_search::priced(block const& x, fused_levels& f) {
   if (f.choices) return *f.choices;
   auto& choices = f.choices.emplace(&memory_);
-  auto const add = [&](known_algorithm const* outer, known_algorithm const* second, level_traffic const& t) {
-    if (std::max({t.widest_A, t.widest_B, t.widest_C}) <= most_terms) choices.push_back({outer, second, price(x, t)});
+  auto const add = [&](known_algorithm const* outer, known_algorithm const* second, level_counts const& t) {
+    if (std::max({t.widest_A, t.widest_B, t.widest_C}) <= most_terms)
+      choices.push_back({outer, second, price(x, f, t)});
   };
   for (known_algorithm const* a : f.outer->fused()) {
     if (f.second == nullptr) add(a, nullptr, a->traffic);

@@ -131,14 +131,14 @@ private:
   };
 
   best_ways const& best(block& x, int levels);
-  [[nodiscard]] bool fits(extent const& block, level_traffic const& t) const;
+  [[nodiscard]] bool fits(extent const& block, level_counts const& t) const;
   /// At most one level of a plan does not halve: more of them open a space that no plan within a millisecond covers,
   /// and what they gain over one is little.
   [[nodiscard]] bool may_follow(shape_group const& shape, bool mixed) const noexcept;
   /// All but the whole problem are blocks of explicit or task levels.
   [[nodiscard]] static bool inside_passes(block const& x) noexcept { return x.d != divisors{1, 1, 1}; }
-  /// Of fused levels.
-  double price(block const& x, level_traffic const& fused);
+  /// Of fused levels, in the better variant.
+  double price(block const& x, fused_levels const& f, level_counts const& fused);
   [[nodiscard]] around price_around(extent const& inner, known_algorithm const& x) const;
   std::pmr::vector<fused_levels>& fused(block const& x, division& by, int levels);
   std::pmr::vector<fused_levels::choice> const& priced(block const& x, fused_levels& f);

@@ -84,7 +84,7 @@ private:
     // Inwards: the blocks of every level that is not fused, and all fused levels as one.
     extent blocks[most_levels];
     int outer = 0, task_levels = 0;
-    level_traffic fused;
+    level_counts fused;
     bool cut = false;
     for (outline_level const& l : o_.levels) {
       if (l.kind != level_kind::task && !std::exchange(cut, true)) x = strip_of(x);

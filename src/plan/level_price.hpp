@@ -11,7 +11,7 @@ namespace heptad {
 struct extent {
   double m = 0, n = 0, k = 0;
 
-  [[nodiscard]] extent over(level_traffic const& t) const noexcept { return {m / t.m, n / t.n, k / t.k}; }
+  [[nodiscard]] extent over(level_counts const& t) const noexcept { return {m / t.m, n / t.n, k / t.k}; }
 };
 
 /// Which layouts let products go into sums that are no longer needed.
@@ -59,7 +59,7 @@ struct pass_prices {
 };
 
 /// A block with all its fused levels as one, or none (rank 1).
-inline double leaf_seconds(prices const& price, extent const& block, level_traffic const& fused, product_setting how) {
+inline double leaf_seconds(prices const& price, extent const& block, level_counts const& fused, product_setting how) {
   extent const leaf = block.over(fused);
   return price.products(leaf.m, leaf.n, leaf.k, fused.rank,
                         {double(fused.terms_A), double(fused.terms_B), double(fused.terms_C)}, how);

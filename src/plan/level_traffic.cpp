@@ -83,8 +83,8 @@ std::array<level_passes, 16> passes_of(algorithm const& x) {
   return passes;
 }
 
-level_traffic fused_over(level_traffic const& outer, level_traffic const& inner) {
-  level_traffic both;
+level_counts fused_over(level_counts const& outer, level_counts const& inner) {
+  level_counts both;
   both.m = outer.m * inner.m;
   both.k = outer.k * inner.k;
   both.n = outer.n * inner.n;

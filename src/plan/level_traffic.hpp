@@ -29,16 +29,21 @@ struct level_order {
   bool reuse_A = false, reuse_B = false;
 };
 
-struct level_traffic {
+/// Of a level, or of several fused ones.
+struct level_counts {
   int m = 1, k = 1, n = 1, rank = 1;
   int terms_A = 1, terms_B = 1, terms_C = 1;     // nonzeros of U, V, W
   int widest_A = 1, widest_B = 1, widest_C = 1;  // most of them in a column
+
+  [[nodiscard]] bool halves() const noexcept { return m == 2 && k == 2 && n == 2; }
+};
+
+struct level_traffic : level_counts {
   int sums_A = 0, sums_B = 0;                    // products whose sum has more than one block
   int shared = 0;                                // products that feed more than one block of C
   int fed = 0, copies = 0;                       // blocks of C that shared products feed, and those that only one feeds
   std::array<level_passes, 16> passes;
 
-  [[nodiscard]] bool halves() const noexcept { return m == 2 && k == 2 && n == 2; }
   [[nodiscard]] level_passes const& in(level_order o) const noexcept {
     return passes[8 * o.overwrite + 4 * o.independent + 2 * o.reuse_A + o.reuse_B];
   }
@@ -50,7 +55,7 @@ level_traffic traffic_of(algorithm const& x);
 /// The passes of every order, from its schedule: takes longer.
 std::array<level_passes, 16> passes_of(algorithm const& x);
 
-/// Two fused levels as one: the coefficients of the Kronecker product multiply. Without passes.
-level_traffic fused_over(level_traffic const& outer, level_traffic const& inner);
+/// Two fused levels as one: the coefficients of the Kronecker product multiply.
+level_counts fused_over(level_counts const& outer, level_counts const& inner);
 
 }  // namespace heptad

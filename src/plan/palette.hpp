@@ -17,10 +17,10 @@ namespace heptad {
 class shape_group {
 public:
   shape_group(int m, int k, int n, int rank, std::vector<std::string> names)
-      : blocks_{.m = m, .k = k, .n = n, .rank = rank, .passes = {}}, names_(std::move(names)) {}
+      : blocks_{.m = m, .k = k, .n = n, .rank = rank}, names_(std::move(names)) {}
 
   /// Only its sides and the least number of products are set.
-  [[nodiscard]] level_traffic const& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] level_counts const& blocks() const noexcept { return blocks_; }
 
   [[nodiscard]] std::vector<known_algorithm const*> const& passes() const { return load(), passes_; }
   [[nodiscard]] std::vector<known_algorithm const*> const& fused() const { return load(), fused_; }
@@ -28,7 +28,7 @@ public:
 private:
   void load() const;
 
-  level_traffic blocks_;
+  level_counts blocks_;
   std::vector<std::string> names_;
   mutable std::once_flag loaded_;
   mutable std::vector<known_algorithm const*> passes_, fused_;

@@ -93,11 +93,18 @@ double prices::products(double m, double n, double k, double count, product_term
   double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
   if (how.between_passes) one += fetching(m, n, k);
   if (total.a <= count && total.b <= count && total.c <= count) return count * one;
-  auto const update = how.product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
-  return count * one +  //
-         (total.a - count) * A * seconds_per_byte(std::sqrt(m * k), &rate_table::term_rates::a_gbytes) +
-         (total.b - count) * B * seconds_per_byte(std::sqrt(k * n), &rate_table::term_rates::b_gbytes) +
-         2 * (total.c - count) * C * seconds_per_byte(std::sqrt(m * n), update);
+  return count * one + further_sums(m, n, k, count, total) + further_updates(m, n, count, total, how.product_buffer);
+}
+
+double prices::further_sums(double m, double n, double k, double count, product_terms total) const {
+  double const A = bytes_ * m * k, B = bytes_ * k * n;
+  return (total.a - count) * A * seconds_per_byte(std::sqrt(m * k), &rate_table::term_rates::a_gbytes) +
+         (total.b - count) * B * seconds_per_byte(std::sqrt(k * n), &rate_table::term_rates::b_gbytes);
+}
+
+double prices::further_updates(double m, double n, double count, product_terms total, bool product_buffer) const {
+  auto const update = product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
+  return 2 * (total.c - count) * bytes_ * m * n * seconds_per_byte(std::sqrt(m * n), update);
 }
 
 double prices::rate_of(double bytes, double pass_rate::*what) const {

@@ -33,6 +33,9 @@ public:
   [[nodiscard]] double product(double m, double n, double k, product_setting how = {}) const {
     return products(m, n, k, 1, {}, how);
   }
+  /// Of that, what the blocks take beyond one in each sum and one to update.
+  [[nodiscard]] double further_sums(double m, double n, double k, double count, product_terms total) const;
+  [[nodiscard]] double further_updates(double m, double n, double count, product_terms total, bool product_buffer) const;
   /// Of that, between passes, what fetching A, B and C takes.
   [[nodiscard]] double fetching(double m, double n, double k) const;
 
