@@ -38,8 +38,16 @@ struct by_update {
 
 class model {
 public:
-  model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o)
-      : type_(type), price_(type, machine), shape_(shape), workers_(workers), machine_(machine), o_(o) {}
+  model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o,
+        priced_passes& known)
+      : type_(type), price_(type, machine), shape_(shape), workers_(workers), machine_(machine), o_(o), known_(known) {
+    bool const cut = std::ranges::find(o.levels, level_kind::explicit_passes, &outline_level::kind) != o.levels.end();
+    std::int64_t const strips = cut ? o.strips : 1;
+    if (known_.levels == o.levels && known_.strips == strips) return;
+    known_.levels = o.levels;
+    known_.strips = strips;
+    known_.nodes.assign(o.levels.size(), {});
+  }
 
   estimate run() {
     core_sizes(o_, shape_, result_);
@@ -59,6 +67,18 @@ private:
   [[nodiscard]] level_passes const& passes(level_traffic const& t, extent const& block, bool overwrite,
                                            bool independent) const {
     return t.in(order_of(block, {shape_.a_row_major, shape_.b_row_major}, overwrite, independent));
+  }
+
+  priced_passes::node const& priced(int level, extent const& block, bool overwrite, bool independent) {
+    priced_passes::node& x = known_.nodes[level][2 * independent + overwrite];
+    if (x.seconds >= 0) return x;
+    pass_prices const p(passes(o_.levels[level].traffic(), block, overwrite, independent), block,
+                        price_.element_bytes());
+    x.seconds = p.seconds(price_);
+    x.bytes = p.bytes();
+    if (p.touched_A + p.touched_B + p.touched_C > double(machine_.l3_bytes) / workers_) x.moved = x.bytes;
+    if (level == 0) x.shared_seconds = workers_ == 1 ? x.seconds : p.seconds(price_, workers_);
+    return x;
   }
 
   [[nodiscard]] product_setting setting() const {
@@ -114,25 +134,18 @@ private:
       by_update inner = node, inner_memory = in_memory;
       for (bool const overwrite : {true, false}) {
         level_passes const& p = passes(t, blocks[l], overwrite, independent);
-        pass_prices const around(p, blocks[l], price_.element_bytes());
         double const below = p.overwriting * inner.overwrite + p.accumulating * inner.accumulate;
-        double const moved =
-            around.touched_A + around.touched_B + around.touched_C > double(machine_.l3_bytes) / workers_
-                ? around.bytes()
-                : 0;
-        (overwrite ? node.overwrite : node.accumulate) = below + (outermost ? 0 : around.seconds(price_));
-        (overwrite ? in_memory.overwrite : in_memory.accumulate) =
-            p.overwriting * inner_memory.overwrite + p.accumulating * inner_memory.accumulate + (outermost ? 0 : moved);
-        if (overwrite != shape_.beta_zero) continue;
-        if (outermost) burst = workers_ == 1 ? around.seconds(price_) : around.seconds(price_, workers_);
+        double const below_memory = p.overwriting * inner_memory.overwrite + p.accumulating * inner_memory.accumulate;
+        priced_passes::node const& around = priced(l, blocks[l], overwrite, independent);
+        (overwrite ? node.overwrite : node.accumulate) = below + (outermost ? 0 : around.seconds);
+        (overwrite ? in_memory.overwrite : in_memory.accumulate) = below_memory + (outermost ? 0 : around.moved);
+        if (outermost && overwrite == shape_.beta_zero) burst = around.shared_seconds;
       }
       if (l < task_levels) {
         products *= t.rank;
         double nodes = 1;
         for (int i = 0; i < l; ++i) nodes *= o_.levels[i].traffic().rank;
-        pass_prices const around(passes(t, blocks[l], shape_.beta_zero, independent), blocks[l],
-                                 price_.element_bytes());
-        result_.tasks += nodes * pass_tasks(around.bytes());
+        result_.tasks += nodes * pass_tasks(priced(l, blocks[l], shape_.beta_zero, independent).bytes);
       }
     }
     if (task_levels == 0) all_strips();
@@ -297,6 +310,7 @@ private:
   int const workers_;
   machine_profile const& machine_;
   outline const& o_;
+  priced_passes& known_;
   estimate result_;
 };
 
@@ -314,9 +328,15 @@ void core_sizes(outline const& o, problem const& shape, estimate& result) {
   result.core_k = shape.k - shape.k % k;
 }
 
+estimate predict(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o,
+                 priced_passes& passes) {
+  return model(type, shape, workers, machine, o, passes).run();
+}
+
 estimate predict(element_type type, problem const& shape, int workers, machine_profile const& machine,
                  outline const& o) {
-  return model(type, shape, workers, machine, o).run();
+  priced_passes passes;
+  return predict(type, shape, workers, machine, o, passes);
 }
 
 }  // namespace heptad

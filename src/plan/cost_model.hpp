@@ -3,6 +3,7 @@
 // the graph's tasks, exactly; on several, that work shared, with the idle time of the tasks.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,7 +47,21 @@ struct estimate {
 /// The part of the problem that the levels divide.
 void core_sizes(outline const& o, problem const& shape, estimate& result);
 
-/// Workers ≥ 1, sizes ≥ 0.
+/// Prices of the passes of one list of levels, for its variants to share: a plan weighs hundreds of them.
+struct priced_passes {
+  struct node {
+    double seconds = -1;          // negative: not yet known
+    double shared_seconds = 0;    // by all workers, of the outermost level
+    double bytes = 0, moved = 0;  // moved: from and to memory
+  };
+  std::vector<outline_level> levels;
+  std::int64_t strips = 0;                 // that cut the blocks of explicit levels
+  std::vector<std::array<node, 4>> nodes;  // by level; those that overwrite or add, in either order
+};
+
+/// Workers ≥ 1, sizes ≥ 0. `passes` are those of the last call for the same product, workers and machine.
+estimate predict(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o,
+                 priced_passes& passes);
 estimate predict(element_type type, problem const& shape, int workers, machine_profile const& machine,
                  outline const& o);
 

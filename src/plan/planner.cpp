@@ -173,7 +173,7 @@ private:
 
   considered const& weigh(outline o) {
     considered c{std::move(o), {}, 1, 0, verdict::possible};
-    c.cost = predict(type_, shape_, workers_, machine_, c.what);
+    c.cost = predict(type_, shape_, workers_, machine_, c.what, passes_);
     std::vector<level_accuracy const*> levels;
     for (outline_level const& l : c.what.levels) levels.push_back(&l.algorithm->accuracy[l.kind]);
     c.growth = expected_growth(levels);
@@ -339,6 +339,7 @@ private:
       error_bound({}, {double(shape_.k), 0, 0, double(shape_.k), false}, unit_roundoff(type_)).product;
   palette const palette_;
   block_search blocks_{palette_, type_, shape_, machine_};
+  priced_passes passes_;
   std::vector<considered> considered_;
 };
 
