@@ -121,7 +121,8 @@ public:
   [[nodiscard]] std::size_t priced() const noexcept { return priced_; }
 
 private:
-  /// What ended searches of this thread leave for its next one: new pages from the system are a quarter of a plan's time.
+  /// What ended searches of this thread leave for its next one: new pages from the system are a quarter of a plan's
+  /// time.
   static std::pmr::memory_resource* kept_memory();
   struct key {
     divisors d;

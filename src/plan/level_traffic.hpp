@@ -39,9 +39,9 @@ struct level_counts {
 };
 
 struct level_traffic : level_counts {
-  int sums_A = 0, sums_B = 0;                    // products whose sum has more than one block
-  int shared = 0;                                // products that feed more than one block of C
-  int fed = 0, copies = 0;                       // blocks of C that shared products feed, and those that only one feeds
+  int sums_A = 0, sums_B = 0;  // products whose sum has more than one block
+  int shared = 0;              // products that feed more than one block of C
+  int fed = 0, copies = 0;     // blocks of C that shared products feed, and those that only one feeds
   std::array<level_passes, 16> passes;
 
   [[nodiscard]] level_passes const& in(level_order o) const noexcept {

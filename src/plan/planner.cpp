@@ -22,8 +22,9 @@ constexpr int most_forced_levels = 62;      // more than 64-bit sizes allow
 constexpr std::int64_t smallest_leaf = 64;  // sides below this never win
 double const default_max_error = options{}.max_error;
 constexpr double margin = 0.03;  // what FMM must be predicted to gain: levels take up to so much longer than predicted
-constexpr double near_tie = 0.01;    // among plans this close the most accurate one is taken,
-constexpr double frugal_tie = 0.02;  // … and also of those that need at most a quarter of the workspace
+constexpr double near_tie = 0.005;      // among plans this close the most accurate one is taken,
+constexpr double frugal_tie = 0.01;     // … and also of those that need at most a quarter of the workspace
+constexpr double hardly_longer = 0.02;  // a plan that fits is not looked for further when it takes at most so much more
 constexpr std::size_t candidates_told = 8;
 constexpr std::size_t lists_weighed = 24, lists_without_buffers = 8, lists_refused = 3;
 
@@ -168,7 +169,7 @@ private:
       if (c.allowed == verdict::possible) possible = std::min(possible, c.seconds());
       if (c.allowed == verdict::too_large) too_large = std::min(too_large, c.seconds());
     }
-    return possible <= (1 + frugal_tie) * too_large;
+    return possible <= (1 + hardly_longer) * too_large;
   }
 
   considered const& weigh(outline o) {
