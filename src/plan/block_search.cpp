@@ -30,12 +30,6 @@ void keep(std::pmr::vector<way>& list, way const& w) {
 
 }  // namespace
 
-std::pmr::memory_resource* block_search::kept_memory() {
-  thread_local std::pmr::unsynchronized_pool_resource kept(
-      {.max_blocks_per_chunk = 1, .largest_required_pool_block = 1 << 20});
-  return &kept;
-}
-
 bool best_ways::all_below(double seconds) const noexcept {
   return list.size() == ways_kept && list.back().seconds() < seconds;
 }
