@@ -82,7 +82,8 @@ std::string explain(plan const& how) try {
   line("workspace", fmt::format("{}, cap {}", bytes_text(how.workspace), bytes_text(how.workspace_cap)));
   line("bound", fmt::format("|C - computed C|max <= u ({:.4g} |alpha| |A|max |B|max{}), proved", how.bound,
                             x.beta_zero ? "" : fmt::format(" + {:.4g} |beta| |C|max", how.bound_of_C)));
-  line("likely", fmt::format("{:.4g} instead of {:.4g} for independent entries of mean zero", how.likely_bound, how.bound));
+  line("likely",
+       fmt::format("{:.4g} instead of {:.4g} for independent entries of mean zero", how.likely_bound, how.bound));
   line("growth", fmt::format("{:.3g} times the error of the classical product, expected", how.growth));
   line("predicted", fmt::format("{}, {:.1f} GFLOP/s", seconds_text(how.seconds), gflops(x, how.seconds)));
   line("classical",

@@ -35,7 +35,8 @@ public:
   }
   /// Of that, what the blocks take beyond one in each sum and one to update.
   [[nodiscard]] double further_sums(double m, double n, double k, double count, product_terms total) const;
-  [[nodiscard]] double further_updates(double m, double n, double count, product_terms total, bool product_buffer) const;
+  [[nodiscard]] double further_updates(double m, double n, double count, product_terms total,
+                                       bool product_buffer) const;
   /// Of that, between passes, what fetching A, B and C takes.
   [[nodiscard]] double fetching(double m, double n, double k) const;
 
