@@ -105,7 +105,8 @@ def draw_bounds(rows, folder, algorithm, data="uniform"):
         axes.set_title(f"{algorithm}, {TYPES[type_]}, {data}", fontsize=10)
         axes.grid(alpha=0.25)
     panels[0].set_ylabel("largest error / u")
-    legend_below(figure, panels[0], title="points: measured, dotted: expected, dash-dotted: likely bound, dashed: proved", title_fontsize=8)
+    legend_below(figure, panels[0], title_fontsize=8,
+                 title="points: measured, dotted: expected, dash-dotted: likely bound, dashed: proved")
     save(figure, folder, f"bounds-{algorithm}.svg")
 
 

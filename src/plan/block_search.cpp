@@ -167,7 +167,7 @@ std::size_t block_search::hash::operator()(key const& x) const noexcept {
 double block_search::price(block const& x, fused_levels const& f, level_counts const& fused) {
   ++priced_;
   auto const [m, n, k] = x.size.over(fused);
-  product_terms const all{double(fused.terms_A), double(fused.terms_B), double(fused.terms_C)};
+  product_terms const all = terms_of(fused);
   double const products = f.least / 2 + (inside_passes(x) ? fused.rank * price_.fetching(m, n, k) : 0);
   return products + price_.further_sums(m, n, k, fused.rank, all) +
          std::min(price_.further_updates(m, n, fused.rank, all, false),

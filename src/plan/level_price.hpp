@@ -58,11 +58,14 @@ struct pass_prices {
   }
 };
 
+inline product_terms terms_of(level_counts const& t) noexcept {
+  return {double(t.terms_A), double(t.terms_B), double(t.terms_C)};
+}
+
 /// A block with all its fused levels as one, or none (rank 1).
 inline double leaf_seconds(prices const& price, extent const& block, level_counts const& fused, product_setting how) {
   extent const leaf = block.over(fused);
-  return price.products(leaf.m, leaf.n, leaf.k, fused.rank,
-                        {double(fused.terms_A), double(fused.terms_B), double(fused.terms_C)}, how);
+  return price.products(leaf.m, leaf.n, leaf.k, fused.rank, terms_of(fused), how);
 }
 
 }  // namespace heptad

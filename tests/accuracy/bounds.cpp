@@ -114,6 +114,26 @@ struct tally {
   double worst_likely = 0;  // over what is likely
 };
 
+/// Of the elements of C; NaN stays.
+template <typename T>
+long double largest_error(product<T> const& x) {
+  auto const reference = exact(x);
+  long double error = 0;
+  for (std::int64_t j = 0; j < x.n(); ++j)
+    for (std::int64_t i = 0; i < x.m(); ++i) {
+      long double const e = std::abs(reference[static_cast<std::size_t>(j * x.m() + i)] - x.C(i, j));
+      if (!(e <= error)) error = e;
+    }
+  return error;
+}
+
+/// What is allowed with the likely bound in place of the proved one.
+template <typename T>
+double likely_error(product<T> const& x, plan how) {
+  how.bound = how.likely_bound;
+  return allowed_error(x, how);
+}
+
 template <typename T>
 void sweep(long cases, std::map<std::string, tally>& tallies) {
   context workers(2);
@@ -126,22 +146,12 @@ void sweep(long cases, std::map<std::string, tally>& tallies) {
     plan const how = random_plan(random, sizeof(T) == 8 ? element_type::f64 : element_type::f32, x.shape());
     x.reset();
     report const r = gemm(workers, how, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view());
-    auto const reference = exact(x);
-    long double error = 0;
-    for (std::int64_t j = 0; j < x.n(); ++j)
-      for (std::int64_t i = 0; i < x.m(); ++i) {
-        long double const e = std::abs(reference[static_cast<std::size_t>(j * x.m() + i)] - x.C(i, j));
-        if (!(e <= error)) error = e;  // NaN stays
-      }
-    double const share = static_cast<double>(error) / allowed_error(x, r.plan);
+    auto const error = static_cast<double>(largest_error(x));
+    double const share = error / allowed_error(x, r.plan);
     tally& t = tallies[kind.name];
     ++t.cases;
     if (!(share <= t.worst)) t.worst = share;
-    if (kind.random_signs) {
-      plan likely = r.plan;
-      likely.bound = r.plan.likely_bound;
-      t.worst_likely = std::max(t.worst_likely, static_cast<double>(error) / allowed_error(x, likely));
-    }
+    if (kind.random_signs) t.worst_likely = std::max(t.worst_likely, error / likely_error(x, r.plan));
     if (share <= 1) continue;
     std::string levels;
     for (plan_level const& l : r.plan.levels) levels += l.name + "/" + std::to_string(static_cast<int>(l.kind)) + " ";
@@ -187,14 +197,7 @@ TEMPLATE_TEST_CASE("the likely bound of two levels is within a hundred times the
     wishes.algorithm = name;
     wishes.force_levels = 2;
     report const r = gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), wishes);
-    auto const reference = exact(x);
-    long double error = 0;
-    for (std::int64_t j = 0; j < x.n(); ++j)
-      for (std::int64_t i = 0; i < x.m(); ++i)
-        error = std::max(error, std::abs(reference[static_cast<std::size_t>(j * x.m() + i)] - x.C(i, j)));
-    plan likely = r.plan;
-    likely.bound = r.plan.likely_bound;
-    double const times = allowed_error(x, likely) / static_cast<double>(error);
+    double const times = likely_error(x, r.plan) / static_cast<double>(largest_error(x));
     CHECK(times >= 1);
     CHECK(times <= 100);
   }
