@@ -17,26 +17,37 @@ void flip_walk::restart(binary_scheme from) {
   find_pairs();
 }
 
-void flip_walk::find_pairs() {
-  pairs_.clear();
-  for (int x = 0; x < 3; ++x)
-    for (int i = 0; i < rank(); ++i)
-      for (int j = i + 1; j < rank(); ++j)
-        if (scheme_.factors[x][i] == scheme_.factors[x][j]) pairs_.push_back({x, i, j});
+std::uint16_t& flip_walk::terms_like(int factor, bits value) {
+  constexpr bits golden_ratio = 0x9e37'79b9'7f4a'7c15;
+  return hashes_[factor][value * golden_ratio >> (64 - hash_bits)];
 }
 
-/// After a factor of a term has changed.
-void flip_walk::update_pairs(int x, int term) {
-  std::size_t kept = 0;
-  for (pair const& p : pairs_) {
-    pairs_[kept] = p;
-    kept += p.factor != x || (p.i != term && p.j != term) ? 1 : 0;
+void flip_walk::find_pairs() {
+  pairs_.clear();
+  hashes_ = {};
+  for (int x = 0; x < 3; ++x)
+    for (int i = 0; i < rank(); ++i) {
+      ++terms_like(x, scheme_.factors[x][i]);
+      for (int j = i + 1; j < rank(); ++j)
+        if (scheme_.factors[x][i] == scheme_.factors[x][j]) pairs_.push_back({x, i, j});
+    }
+}
+
+/// Updates the pairs after a factor of a term has changed. Whether the term now shares two factors with another.
+bool flip_walk::change(int x, int term, bits from) {
+  if (terms_like(x, from)-- > 1)
+    std::erase_if(pairs_, [x, term](pair const& p) { return p.factor == x && (p.i == term || p.j == term); });
+  auto const& f = scheme_.factors;
+  bits const value = f[x][term];
+  if (terms_like(x, value)++ == 0) return false;
+  int const y = (x + 1) % 3, z = (x + 2) % 3;
+  bool merges = false;
+  for (int j = 0, count = rank(); j < count; ++j) {
+    if (f[x][j] != value || j == term) continue;
+    pairs_.push_back({x, term, j});
+    merges = merges || f[y][j] == f[y][term] || f[z][j] == f[z][term];
   }
-  pairs_.resize(kept);
-  auto const& f = scheme_.factors[x];
-  bits const value = f[term];
-  for (int j = 0, count = rank(); j < count; ++j)
-    if (f[j] == value && j != term) pairs_.push_back({x, term, j});
+  return merges;
 }
 
 bool flip_walk::flip() {
@@ -47,14 +58,11 @@ bool flip_walk::flip() {
   int const i = swap_terms ? second : first, j = swap_terms ? first : second;
   int const y = (x + (swap_factors ? 2 : 1)) % 3, z = 3 - x - y;
   auto& f = scheme_.factors;
+  bits const from_y = f[y][i], from_z = f[z][j];
   f[y][i] ^= f[y][j];
   f[z][j] ^= f[z][i];
-  if (f[y][i] == 0 || f[z][j] == 0 || merges(x, z, i, y) || merges(x, y, j, z)) {
-    clean();
-  } else {
-    update_pairs(y, i);
-    update_pairs(z, j);
-  }
+  bool const merges_i = change(y, i, from_y), merges_j = change(z, j, from_z);
+  if (f[y][i] == 0 || f[z][j] == 0 || merges_i || merges_j) clean();
   return true;
 }
 
@@ -63,16 +71,6 @@ void flip_walk::remove(int term) {
     factor[term] = factor.back();
     factor.pop_back();
   }
-}
-
-/// Whether the term shares its new factor `changed` and one of the others with another term.
-bool flip_walk::merges(int other, int another, int term, int changed) const {
-  auto const& f = scheme_.factors;
-  for (int j = 0, count = rank(); j < count; ++j)
-    if (f[changed][j] == f[changed][term] && j != term &&
-        (f[other][j] == f[other][term] || f[another][j] == f[another][term]))
-      return true;
-  return false;
 }
 
 /// Drops terms that are zero and makes one of any two that share two factors, until there is none.

@@ -5,6 +5,7 @@
 // any two terms are written as three.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <random>
 
@@ -32,13 +33,17 @@ private:
     int factor, i, j;  // terms i and j share this factor
   };
   void find_pairs();
-  void update_pairs(int factor, int term);
-  [[nodiscard]] bool merges(int other, int another, int term, int changed) const;
+  bool change(int factor, int term, bits from);
   void clean();
   void remove(int term);
 
+  [[nodiscard]] std::uint16_t& terms_like(int factor, bits value);
+
   binary_scheme scheme_;
   std::vector<pair> pairs_;  // all of them
+  // How many terms have a factor with this hash. Most factors are alone with theirs: then there is nothing to look for.
+  static constexpr int hash_bits = 10;
+  std::array<std::array<std::uint16_t, 1 << hash_bits>, 3> hashes_;
   generator& random_;
 };
 

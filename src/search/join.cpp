@@ -2,6 +2,7 @@
 #include "src/search/join.hpp"
 
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,10 @@ namespace heptad::search {
 namespace {
 
 std::array<int, 3> sides(shape const& s) { return {s.m, s.k, s.n}; }
+
+coefficient_matrix const& matrix_of(algorithm const& x, int factor) {
+  return factor == 0 ? x.U : factor == 1 ? x.V : x.W;
+}
 
 /// Along which of m, k, n; −1 for none.
 int seam(shape const& x, shape const& y, shape const& what) {
@@ -45,8 +50,26 @@ algorithm join(algorithm const& x, algorithm const& y, shape const& what) {
       at[d] -= first ? 0 : sides(of_x)[side];
       if (at[d] < 0 || at[d] >= sides(inner)[side]) return rational(0);
     }
-    coefficient_matrix const& matrix = factor == 0 ? part.U : factor == 1 ? part.V : part.W;
-    return matrix(at[0] * inner.cols(factor) + at[1], first ? term : term - x.rank());
+    return matrix_of(part, factor)(at[0] * inner.cols(factor) + at[1], first ? term : term - x.rank());
+  });
+}
+
+algorithm extend(algorithm const& x, shape const& what) {
+  shape const inner{x.m, x.k, x.n};
+  if (inner == what) return x;
+  if (x.m > what.m || x.k > what.k || x.n > what.n)
+    throw error(status::invalid_argument, fmt::format("{} <{},{},{}> does not fit into <{},{},{}>", x.name, x.m, x.k,
+                                                      x.n, what.m, what.k, what.n));
+  std::vector<std::array<int, 3>> outside;  // the blocks of A, B and C of a product that x does not do
+  for (int i = 0; i < what.m; ++i)
+    for (int j = 0; j < what.k; ++j)
+      for (int l = 0; l < what.n; ++l)
+        if (i >= x.m || j >= x.k || l >= x.n) outside.push_back({i * what.k + j, j * what.n + l, i * what.n + l});
+  return assemble(what, x.rank() + static_cast<int>(outside.size()), [&](int factor, int block, int term) {
+    if (term >= x.rank()) return rational(outside[term - x.rank()][factor] == block ? 1 : 0);
+    int const row = block / what.cols(factor), col = block % what.cols(factor);
+    if (row >= inner.rows(factor) || col >= inner.cols(factor)) return rational(0);
+    return matrix_of(x, factor)(row * inner.cols(factor) + col, term);
   });
 }
 

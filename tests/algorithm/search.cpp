@@ -183,6 +183,21 @@ TEST_CASE("two algorithms side by side are one, along any side") {
   CHECK(known.best->rank() == 14);
 }
 
+TEST_CASE("a smaller algorithm grows to any shape that has room for it, the rest being classical") {
+  auto const x = *find_algorithm("sparse223");
+  for (search::shape const& what : {search::shape{2, 2, 4}, {3, 2, 3}, {2, 5, 3}, {4, 3, 5}}) {
+    algorithm const grown = search::extend(x, what);
+    CHECK(grown.rank() == x.rank() + what.m * what.k * what.n - 2 * 2 * 3);
+    CHECK_NOTHROW(verify(grown));
+    heptad::test::require_multiplies_modulo_a_prime(grown);
+  }
+  CHECK(search::extend(x, {2, 2, 3}).name == "sparse223");
+  CHECK_THROWS_WITH(search::extend(x, {3, 3, 2}), Catch::Contains("sparse223 <2,2,3> does not fit into <3,3,2>"));
+  settings how = moves_only({2, 2, 4}, 3'000'000);
+  how.rank = 14;
+  CHECK(quietly(how, knowledge_of(search::extend(x, how.what))).best->rank() == 14);
+}
+
 TEST_CASE("the state of a search is not believed") {
   search::shape const what{2, 2, 2};
   settings how = moves_only(what, 2'000'000);
