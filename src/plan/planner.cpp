@@ -159,22 +159,48 @@ private:
 
   /// Is the fastest plan that is found small enough, or one that takes hardly longer, or is there none?
   bool propose(search_limits const& limits, std::size_t count) {
-    // One search finds nothing twice.
-    auto const before = static_cast<std::ptrdiff_t>(considered_.size());
     double possible = std::numeric_limits<double>::infinity(), too_large = possible;
+    std::size_t at = considered_.size();
     for (outline& o : search(blocks_, workers_, limits, count).outlines) {
-      auto const known = std::find_if(considered_.begin(), considered_.begin() + before,
-                                      [&](considered const& c) { return c.what == o; });
-      considered const& c = known == considered_.begin() + before ? weigh(std::move(o)) : *known;
+      // The variants of a list come one after the other, always the same: if one is known, so is the next.
+      bool const another = at < considered_.size() && considered_[at].what.levels == o.levels;
+      at = another ? at + 1 : first_variant(o.levels);
+      if (at == considered_.size()) weigh(std::move(o));
+      considered const& c = considered_[at];
       if (c.allowed == verdict::possible) possible = std::min(possible, c.seconds());
       if (c.allowed == verdict::too_large) too_large = std::min(too_large, c.seconds());
     }
     return possible <= (1 + hardly_longer) * too_large;
   }
 
-  considered const& weigh(outline o) {
+  /// In considered_: where the variants of a list begin, or will.
+  std::size_t first_variant(std::vector<outline_level> const& levels) {
+    for (std::size_t const first : lists_)
+      if (considered_[first].what.levels == levels) return first;
+    lists_.push_back(considered_.size());
+    return lists_.back();
+  }
+
+  void weigh(outline o) {
     considered c{std::move(o), {}, 1, 0, verdict::possible};
     c.cost = predict(type_, shape_, workers_, machine_, c.what, passes_);
+    judge(c);
+    double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
+    if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
+    else if (!fits(c)) c.allowed = verdict::too_large;
+    considered_.push_back(std::move(c));
+  }
+
+  /// The variants of a list of levels come one after the other, and all with a product buffer, or all without, are as
+  /// accurate.
+  void judge(considered& c) const {
+    considered const* const before = considered_.empty() ? nullptr : &considered_.back();
+    if (before != nullptr && before->what.product_buffer == c.what.product_buffer &&
+        before->what.levels == c.what.levels) {
+      c.growth = before->growth;
+      c.bound = before->bound;
+      return;
+    }
     std::vector<level_accuracy const*> levels;
     for (outline_level const& l : c.what.levels) levels.push_back(&l.algorithm->accuracy[l.kind]);
     c.growth = expected_growth(levels);
@@ -183,10 +209,6 @@ private:
                            c.what.product_buffer},
                           unit_roundoff(type_))
                   .product;
-    double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
-    if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
-    else if (!fits(c)) c.allowed = verdict::too_large;
-    return considered_.emplace_back(std::move(c));
   }
 
   // Packing panels are what the classical product needs too; a plan that adds nothing to them always fits.
@@ -342,6 +364,7 @@ private:
   block_search blocks_{palette_, type_, shape_, machine_};
   priced_passes passes_;
   std::vector<considered> considered_;
+  std::vector<std::size_t> lists_;  // where in considered_ the variants of each list of levels begin
 };
 
 }  // namespace
