@@ -13,13 +13,14 @@
 #include "codelets/cpu/combine_schedule.hpp"
 #include "codelets/cpu/combine_steps.hpp"
 #include "codelets/cpu/scan.hpp"
+#include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
 namespace {
 
-constexpr std::int64_t line_bytes = 64;
+constexpr std::int64_t line_bytes = cache_line;
 
-struct alignas(line_bytes) cache_line {
+struct alignas(line_bytes) one_line {
   std::byte bytes[line_bytes];
 };
 
@@ -251,7 +252,7 @@ void combine(step_kernels<T> const& kernels, combine_program<T> const& program,
              std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
              std::int64_t cols, bool streaming) {
   std::size_t const bytes = combine_memory(program, inputs.size(), outputs.size());
-  auto const room = std::make_unique_for_overwrite<cache_line[]>(bytes / sizeof(cache_line) + 1);
+  auto const room = std::make_unique_for_overwrite<one_line[]>(bytes / sizeof(one_line) + 1);
   run_pass(kernels, program, inputs, outputs, rows, cols, streaming, {room[0].bytes, bytes});
 }
 

@@ -15,11 +15,12 @@
 #include <string>
 #include <utility>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t cache_line = 64;
 
 std::atomic<allocation_gate> gate{nullptr};
 
@@ -27,7 +28,7 @@ memory_pool::block allocate(std::size_t bytes) noexcept {
   if (auto const ask = gate.load(); ask != nullptr && !ask(bytes)) return {};
   std::size_t const alignment = bytes >= huge_page ? huge_page : cache_line;
   if (bytes > std::numeric_limits<std::size_t>::max() - alignment) return {};
-  bytes = (std::max(bytes, cache_line) + alignment - 1) / alignment * alignment;
+  bytes = (std::max<std::size_t>(bytes, cache_line) + alignment - 1) / alignment * alignment;
   auto* const data = static_cast<std::byte*>(std::aligned_alloc(alignment, bytes));
   if (data == nullptr) return {};
   // Only advice: without huge pages the block is as good, and a little slower.

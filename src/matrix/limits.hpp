@@ -4,6 +4,9 @@
 
 namespace heptad {
 
+/// Bytes that caches move at once, and at which buffers begin.
+inline constexpr int cache_line = 64;
+
 /// Blocks in one sum, or destinations of one product, at most: two fused levels of any built-in algorithm stay below.
 inline constexpr int most_terms = 64;
 
@@ -23,8 +26,8 @@ inline constexpr int least_k_block = 16;
 inline constexpr int most_k_block = 256;
 
 /// Of the packed B that the product codelet keeps for its next blocks of A, at most, in bytes; columns are rounded up.
-/// The columns of C beside it come again for the next k-block: with 4 MiB products from 2048 on are 3–9 % slower (Zen
-/// 3).
+/// The columns of C beside it come again for the next k-block: on a Zen 3 products from 2048 on are 3–9 % slower with
+/// 4 MiB.
 inline constexpr int kept_b_bytes = 2 << 20;
 
 /// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.

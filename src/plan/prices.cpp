@@ -11,7 +11,6 @@ namespace heptad {
 namespace {
 
 constexpr double giga = 1e9;
-constexpr std::int64_t cache_line = 64;
 
 /// Where a value lies in an ascending table: between `below` and the next one, at `part` of the way.
 struct position {

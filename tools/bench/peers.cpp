@@ -46,9 +46,10 @@ bool is_amd() {
 }
 
 // The library that tells MKL that this is an Intel processor: beside the program, or where it is installed.
+constexpr char const* mkl_preload_name = "libheptad_mkl_intel.so";
 std::optional<fs::path> mkl_preload() {
   for (fs::path const& folder : {fs::read_symlink("/proc/self/exe").parent_path(), fs::path(HEPTAD_PRELOAD_DIR)})
-    if (fs::path const file = folder / "libheptad_mkl_intel.so"; fs::exists(file)) return file;
+    if (fs::path const file = folder / mkl_preload_name; fs::exists(file)) return file;
   return std::nullopt;
 }
 
@@ -129,6 +130,9 @@ std::vector<found_peer> find_peers(std::vector<std::string> const& names, std::f
     try {
       say(fmt::format("looking for {} and its fastest settings", who.name));
       found.push_back(fastest(who));
+      if (who.name == "mkl" && is_amd() && !mkl_preload())
+        say(fmt::format("mkl takes its slow path: {} is neither beside this program nor in {}", mkl_preload_name,
+                        HEPTAD_PRELOAD_DIR));
     } catch (std::exception const& reason) {
       if (!all) throw std::runtime_error(fmt::format("peer {}: {}", who.name, reason.what()));
       say(fmt::format("{} is left out: {}", who.name, reason.what()));
