@@ -14,9 +14,11 @@ constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles 
 // Of columns, where the columns of a small A begin within cache lines.
 constexpr std::int64_t small_unaligned_tiles = 20;
 constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
-// Where few loads of A cross lines, and its columns share no cache sets.
-constexpr std::int64_t aligned_column_tiles = 8;
-constexpr std::int64_t alignment = 32, line = 64, same_sets = 2048;  // bytes
+constexpr std::int64_t aligned_column_tiles = 8;  // where few loads of A cross lines
+// Columns of A so far apart share cache sets. Each tile would fetch them again: in place is 1.1 to 7 times as slow as
+// packed, for any shape but a few of one column tile and few k-steps (measured on a Zen 3).
+constexpr std::int64_t same_sets = 2048;  // bytes
+constexpr std::int64_t alignment = 32, line = 64;  // bytes
 
 // What is read again for every tile should stay in the second-level cache.
 constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
@@ -27,8 +29,8 @@ constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_de
 constexpr std::int64_t rows_at_once = 48;
 constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
 // An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, and rows, are these
-// lines still there for the neighbour (measured on a Zen 3, columns 32 KiB apart: 1.7 times as fast as in 32 columns,
-// and in 8 another 1.15 times; but fewer k-steps than 16 are more additions to C than the error bound counts).
+// lines still there for the neighbour (measured on a Zen 3, 8 columns of C: 1.2 to 1.4 times as fast as in more columns;
+// but fewer k-steps than 16 are more additions to C than the error bound counts).
 constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
 
 template <typename T>
@@ -63,10 +65,10 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   blocking const b = kernels.blocks();
   bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr;
   bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
-  bool const aligned = apart % alignment == 0 && apart % same_sets != 0;
+  bool const aligned = apart % alignment == 0;
   std::int64_t tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
   if (small) tiles = apart % line == 0 ? small_column_tiles : small_unaligned_tiles;
-  return {.a = n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
+  return {.a = apart % same_sets != 0 && n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
 }
 
 // The block of an A in place, of so many rows, after the one at (ic, pc).

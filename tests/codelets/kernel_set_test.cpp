@@ -10,6 +10,7 @@
 #include <string>
 
 #include "codelets/cpu/plain_loops.hpp"
+#include "codelets/cpu/thin_product.hpp"
 #include "src/matrix/limits.hpp"
 #include "tests/codelets/reference.hpp"
 
@@ -77,6 +78,34 @@ TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and th
     // Balanced blocks are at least half as deep as the largest.
     CHECK(b.kc / 2 >= heptad::least_k_block);
     CHECK(std::max(14 * b.mr, 40 * b.nr) <= heptad::thin_side);
+  }
+}
+
+TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cache sets", "[kernel_set]", float,
+                   double) {
+  namespace cpu = heptad::cpu;
+  constexpr int m = 32, n = 16, k = 64;
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available() || set->unpacked_rows == 0) continue;
+    CAPTURE(set->name);
+    cpu::term<TestType> const A{nullptr, TestType(1)}, B{nullptr, TestType(1)};
+    cpu::destination<TestType> const C{nullptr, TestType(1), TestType(0)};
+    for (int const apart : {1024 + 64, 2048, 2048 + 64, 6144, 65536}) {
+      CAPTURE(apart);
+      cpu::product_call<TestType> const call{.m = m,
+                                             .n = n,
+                                             .k = k,
+                                             .a = {&A, 1},
+                                             .a_rs = 1,
+                                             .a_cs = apart / int(sizeof(TestType)),
+                                             .b = {&B, 1},
+                                             .b_rs = 1,
+                                             .b_cs = k,
+                                             .c = {&C, 1},
+                                             .c_rs = 1,
+                                             .c_cs = m};
+      CHECK(cpu::find_thin_sides(*set, call).a == (apart % 2048 != 0));
+    }
   }
 }
 
