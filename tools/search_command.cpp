@@ -91,8 +91,7 @@ algorithm find(std::string const& name) {
 /// An algorithm, perhaps a smaller one, or two of them joined by a "+".
 algorithm start_of(std::string const& from, search::shape const& what) {
   auto const plus = from.find('+');
-  if (plus == std::string::npos || std::filesystem::exists(from))
-    return search::extend(find(from), what);
+  if (plus == std::string::npos || std::filesystem::exists(from)) return search::extend(find(from), what);
   return search::join(find(from.substr(0, plus)), find(from.substr(plus + 1)), what);
 }
 
@@ -242,9 +241,10 @@ void add_search_command(CLI::App& app) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there");
-  command->add_option("--from", given->from,
-                      "start from this algorithm: name, shape or file; from a smaller one, the rest being classical; or "
-                      "from two side by side: sparse332+sparse332");
+  command->add_option(
+      "--from", given->from,
+      "start from this algorithm: name, shape or file; from a smaller one, the rest being classical; or "
+      "from two side by side: sparse332+sparse332");
   command->add_option("--name", given->name, "of the algorithm (default: found, and the sides)");
   command->add_option("-o,--output", given->output, "file for the best algorithm; else it is printed");
   command->add_flag("--json", given->json, "print JSON");

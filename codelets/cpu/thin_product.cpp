@@ -14,10 +14,10 @@ constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles 
 // Of columns, where the columns of a small A begin within cache lines.
 constexpr std::int64_t small_unaligned_tiles = 20;
 constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
-constexpr std::int64_t aligned_column_tiles = 8;  // where few loads of A cross lines
+constexpr std::int64_t aligned_column_tiles = 8;                    // where few loads of A cross lines
 // Columns of A so far apart share cache sets. Each tile would fetch them again: in place is 1.1 to 7 times as slow as
 // packed, for any shape but a few of one column tile and few k-steps (measured on a Zen 3).
-constexpr std::int64_t same_sets = 2048;  // bytes
+constexpr std::int64_t same_sets = 2048;           // bytes
 constexpr std::int64_t alignment = 32, line = 64;  // bytes
 
 // What is read again for every tile should stay in the second-level cache.
@@ -29,8 +29,8 @@ constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_de
 constexpr std::int64_t rows_at_once = 48;
 constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
 // An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, and rows, are these
-// lines still there for the neighbour (measured on a Zen 3, 8 columns of C: 1.2 to 1.4 times as fast as in more columns;
-// but fewer k-steps than 16 are more additions to C than the error bound counts).
+// lines still there for the neighbour (measured on a Zen 3, 8 columns of C: 1.2 to 1.4 times as fast as in more
+// columns; but fewer k-steps than 16 are more additions to C than the error bound counts).
 constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
 
 template <typename T>

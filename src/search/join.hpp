@@ -11,9 +11,9 @@ namespace heptad::search {
 /// programs. Throws heptad::error where none does.
 algorithm join(algorithm const& x, algorithm const& y, shape const& what);
 
-/// x for the first blocks of A, B and C, and the classical algorithm for the other products of blocks (as Arai, Ichikawa
-/// and Hukushima 2024 grow schemes); x itself where it is of this shape. Throws heptad::error where a side of x is too
-/// long.
+/// x for the first blocks of A, B and C, and the classical algorithm for the other products of blocks (as Arai,
+/// Ichikawa and Hukushima 2024 grow schemes); x itself where it is of this shape. Throws heptad::error where a side of
+/// x is too long.
 algorithm extend(algorithm const& x, shape const& what);
 
 }  // namespace heptad::search
