@@ -205,7 +205,7 @@ TEST_CASE("the search that a file under algorithms/ names writes that file again
     auto const from = text.find("\nsource "), to = text.find('\n', from + 1);
     return text.erase(from, to - from);
   };
-  for (std::string const name : {"sparse223", "sparse233"}) {
+  for (std::string const name : {"sparse223", "sparse233", "stable225"}) {
     INFO(name);
     std::string const text = read_text(fs::path(HEPTAD_ALGORITHMS_DIR) / (name + ".txt"));
     std::string const mark = "\nsource heptad ";
