@@ -15,9 +15,12 @@ constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles 
 constexpr std::int64_t small_unaligned_tiles = 20;
 constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
 constexpr std::int64_t aligned_column_tiles = 8;                    // where few loads of A cross lines
-// Columns of A so far apart share cache sets. Each tile would fetch them again: in place is 1.1 to 7 times as slow as
-// packed, for any shape but a few of one column tile and few k-steps (measured on a Zen 3).
-constexpr std::int64_t same_sets = 2048;           // bytes
+// Columns of A a multiple of so many bytes apart share cache sets, and each tile fetches them again. Of twice as many,
+// in place is 1.1 to 7 times as slow as packed, for any shape but a few of one column tile and few k-steps; of so many,
+// it is 1.04 to 1.5 times as slow in more than few_column_tiles (measured on a Zen 3).
+constexpr std::int64_t same_sets = 1024;
+// Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed.
+constexpr std::int64_t small_depth = 2048;
 constexpr std::int64_t alignment = 32, line = 64;  // bytes
 
 // What is read again for every tile should stay in the second-level cache.
@@ -60,15 +63,17 @@ block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) 
 
 // The operands that a shape lets be read in place. apart: bytes between the columns of A.
 template <typename T>
-thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t apart) {
+thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k,
+                      std::int64_t apart) {
   if (kernels.unpacked_rows == 0) return {};
   blocking const b = kernels.blocks();
-  bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr;
+  bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr && k <= small_depth;
   bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
   bool const aligned = apart % alignment == 0;
   std::int64_t tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
   if (small) tiles = apart % line == 0 ? small_column_tiles : small_unaligned_tiles;
-  return {.a = apart % same_sets != 0 && n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
+  if (apart % same_sets == 0) tiles = apart % (2 * same_sets) == 0 ? 0 : std::min(tiles, few_column_tiles);
+  return {.a = n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
 }
 
 // The block of an A in place, of so many rows, after the one at (ic, pc).
@@ -85,14 +90,14 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 
 template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
-  auto const [a, b] = thin_shape(kernels, call.m, call.n, call.a_cs * static_cast<std::int64_t>(sizeof(T)));
+  auto const [a, b] = thin_shape(kernels, call.m, call.n, call.k, call.a_cs * static_cast<std::int64_t>(sizeof(T)));
   bool const b_here = call.b_rs == 1 || call.m <= few_row_tiles * kernels.blocks().mr;
   return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && b_here && call.b.size() == 1};
 }
 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  thin_sides const thin = thin_shape(kernels, m, n, line);  // no other distance has more of them in place
+  thin_sides const thin = thin_shape(kernels, m, n, k, line);  // no other distance has more of them in place
   if (!thin.a && !thin.b) return 0;
   blocking const b = kernels.blocks();
   std::int64_t const rows = thin.b ? round_up(m, b.mr) : b.mr;  // beside an A in place, what is no whole vector

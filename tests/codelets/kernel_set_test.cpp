@@ -84,14 +84,14 @@ TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and th
 TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cache sets", "[kernel_set]", float,
                    double) {
   namespace cpu = heptad::cpu;
-  constexpr int m = 32, n = 16, k = 64;
+  constexpr int m = 32;
   for (auto const* set : cpu::kernel_sets<TestType>()) {
     if (!set->available() || set->unpacked_rows == 0) continue;
     CAPTURE(set->name);
+    int const few = 4 * set->blocks().nr, more = 13 * set->blocks().nr;
     cpu::term<TestType> const A{nullptr, TestType(1)}, B{nullptr, TestType(1)};
     cpu::destination<TestType> const C{nullptr, TestType(1), TestType(0)};
-    for (int const apart : {1024 + 64, 2048, 2048 + 64, 6144, 65536}) {
-      CAPTURE(apart);
+    auto const in_place = [&](int n, int k, int apart) {
       cpu::product_call<TestType> const call{.m = m,
                                              .n = n,
                                              .k = k,
@@ -104,8 +104,14 @@ TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cac
                                              .c = {&C, 1},
                                              .c_rs = 1,
                                              .c_cs = m};
-      CHECK(cpu::find_thin_sides(*set, call).a == (apart % 2048 != 0));
-    }
+      return cpu::find_thin_sides(*set, call).a;
+    };
+    for (int const apart : {1024 + 64, 2048 + 64, 8192 + 128})
+      CHECK((in_place(few, 64, apart) && in_place(more, 64, apart)));
+    for (int const apart : {1024, 3072}) CHECK((in_place(few, 64, apart) && !in_place(more, 64, apart)));
+    for (int const apart : {2048, 6144, 65536}) CHECK((!in_place(few, 64, apart) && !in_place(more, 64, apart)));
+    CHECK(in_place(14 * set->blocks().nr, 2048, 2048 + 64));
+    CHECK_FALSE(in_place(14 * set->blocks().nr, 4096, 2048 + 64));
   }
 }
 
