@@ -15,13 +15,13 @@ constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles 
 constexpr std::int64_t small_unaligned_tiles = 20;
 constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
 constexpr std::int64_t aligned_column_tiles = 8;                    // where few loads of A cross lines
-// Columns of A a multiple of so many bytes apart share cache sets, and each tile fetches them again. Of twice as many,
-// in place is 1.1 to 7 times as slow as packed, for any shape but a few of one column tile and few k-steps; of so many,
-// it is 1.04 to 1.5 times as slow in more than few_column_tiles (measured on a Zen 3).
-constexpr std::int64_t same_sets = 1024;
+// Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
+// any shape but a few of one column tile and few k-steps. Half as far apart, in half of the sets, it is 1.04 to 1.5
+// times as slow in more than few_column_tiles (measured on a Zen 3).
+constexpr std::int64_t few_sets = same_sets / 2;
 // Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed.
 constexpr std::int64_t small_depth = 2048;
-constexpr std::int64_t alignment = 32, line = 64;  // bytes
+constexpr std::int64_t alignment = 32;  // bytes
 
 // What is read again for every tile should stay in the second-level cache.
 constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
@@ -48,7 +48,7 @@ template <typename T>
 block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {std::min(call.k, rows_at_once), call.m};
-  bool const lines_shared = b.mr * element % line != 0;
+  bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && call.n <= 2 * b.nr && call.m * call.k * element >= memory_bytes) {
     return {std::min(call.k, few_columns), call.n <= b.nr ? call.m : few_tiles * b.mr};
   }
@@ -71,8 +71,8 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
   bool const aligned = apart % alignment == 0;
   std::int64_t tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
-  if (small) tiles = apart % line == 0 ? small_column_tiles : small_unaligned_tiles;
-  if (apart % same_sets == 0) tiles = apart % (2 * same_sets) == 0 ? 0 : std::min(tiles, few_column_tiles);
+  if (small) tiles = apart % cache_line == 0 ? small_column_tiles : small_unaligned_tiles;
+  if (apart % few_sets == 0) tiles = apart % same_sets == 0 ? 0 : std::min(tiles, few_column_tiles);
   return {.a = n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
 }
 
@@ -97,7 +97,7 @@ thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& 
 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  thin_sides const thin = thin_shape(kernels, m, n, k, line);  // no other distance has more of them in place
+  thin_sides const thin = thin_shape(kernels, m, n, k, cache_line);  // no other distance has more of them in place
   if (!thin.a && !thin.b) return 0;
   blocking const b = kernels.blocks();
   std::int64_t const rows = thin.b ? round_up(m, b.mr) : b.mr;  // beside an A in place, what is no whole vector

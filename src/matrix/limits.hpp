@@ -7,6 +7,9 @@ namespace heptad {
 /// Bytes that caches move at once, and at which buffers begin.
 inline constexpr int cache_line = 64;
 
+/// Columns a multiple of so many bytes apart fall into the same sets of a first-level cache.
+inline constexpr int same_sets = 2048;
+
 /// Blocks in one sum, or destinations of one product, at most: two fused levels of any built-in algorithm stay below.
 inline constexpr int most_terms = 64;
 

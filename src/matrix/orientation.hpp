@@ -7,6 +7,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad {
 
 enum class orientation { column_major, row_major };
@@ -18,11 +20,11 @@ constexpr orientation orientation_of(matrix_view<T> const& X) noexcept {
 }
 
 /// A padded leading dimension (elements) for a contiguous run of `extent` elements: a multiple of a cache line
-/// that is not a multiple of 2 KiB, so that columns do not fall into the same cache sets.
+/// that is not one of same_sets.
 constexpr std::int64_t padded_leading_dimension(std::int64_t extent, std::int64_t element_bytes) noexcept {
-  std::int64_t const line = 64 / element_bytes;
+  std::int64_t const line = cache_line / element_bytes;
   std::int64_t ld = (extent + line - 1) / line * line;
-  if (ld * element_bytes % 2048 == 0) ld += line;
+  if (ld * element_bytes % same_sets == 0) ld += line;
   return ld;
 }
 

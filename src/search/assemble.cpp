@@ -22,6 +22,10 @@ algorithm assemble(shape const& what, int rank, std::function<rational(int, int,
   return x;
 }
 
+coefficient_matrix const& matrix_of(algorithm const& x, int factor) {
+  return factor == 0 ? x.U : factor == 1 ? x.V : x.W;
+}
+
 bool verifies(algorithm const& x) {
   try {
     verify(x);

@@ -13,6 +13,9 @@ namespace heptad::search {
 /// verified.
 algorithm assemble(shape const& what, int rank, std::function<rational(int, int, int)> const& coefficient);
 
+/// U, V or W.
+coefficient_matrix const& matrix_of(algorithm const& x, int factor);
+
 /// Whether the Brent equations hold.
 bool verifies(algorithm const& x);
 

@@ -15,10 +15,6 @@ namespace {
 
 std::array<int, 3> sides(shape const& s) { return {s.m, s.k, s.n}; }
 
-coefficient_matrix const& matrix_of(algorithm const& x, int factor) {
-  return factor == 0 ? x.U : factor == 1 ? x.V : x.W;
-}
-
 /// Along which of m, k, n; −1 for none.
 int seam(shape const& x, shape const& y, shape const& what) {
   for (int side = 0; side < 3; ++side) {

@@ -156,12 +156,11 @@ std::optional<algorithm> hensel_lift(binary_scheme const& x) {
 
 std::optional<ternary_scheme> to_ternary(algorithm const& x) {
   ternary_scheme result{{x.m, x.k, x.n}, {}};
-  std::array<coefficient_matrix const*, 3> const matrices{&x.U, &x.V, &x.W};
   for (int f = 0; f < 3; ++f)
     for (int r = 0; r < x.rank(); ++r) {
       ternary vector;
-      for (int i = 0; i < matrices[f]->rows; ++i) {
-        rational const& value = (*matrices[f])(i, r);
+      for (int i = 0; i < result.shape.blocks(f); ++i) {
+        rational const& value = matrix_of(x, f)(i, r);
         if (value == rational(1)) vector.plus |= bits{1} << i;
         else if (value == rational(-1)) vector.minus |= bits{1} << i;
         else if (!value.is_zero()) return std::nullopt;

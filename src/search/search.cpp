@@ -17,6 +17,7 @@
 
 #include "src/search/alternating.hpp"
 #include "src/search/anneal.hpp"
+#include "src/search/assemble.hpp"
 #include "src/search/flip_walk.hpp"
 #include "src/search/lift.hpp"
 
@@ -208,14 +209,18 @@ private:
 
 [[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
-void check(settings const& how) {
-  shape const& s = how.what;
-  for (auto const& [name, side] : {std::pair{"m", s.m}, {"k", s.k}, {"n", s.n}})
-    if (side < 1 || side > 16) reject(fmt::format("{} = {} must be from 1 to 16", name, side));
+void check_blocks(shape const& s) {
   for (int f = 0; f < 3; ++f)
     if (s.blocks(f) > most_blocks)
       reject(
           fmt::format("an operand of <{},{},{}> has {} blocks, more than {}", s.m, s.k, s.n, s.blocks(f), most_blocks));
+}
+
+void check(settings const& how) {
+  shape const& s = how.what;
+  for (auto const& [name, side] : {std::pair{"m", s.m}, {"k", s.k}, {"n", s.n}})
+    if (side < 1 || side > 16) reject(fmt::format("{} = {} must be from 1 to 16", name, side));
+  check_blocks(s);
   if (how.rank && *how.rank < 1) reject(fmt::format("rank = {} must be at least 1", *how.rank));
   if (how.threads < 1 || how.threads > 1024) reject(fmt::format("threads = {} must be from 1 to 1024", how.threads));
   if (!(how.seconds > 0)) reject(fmt::format("seconds = {} must be positive", how.seconds));
@@ -242,20 +247,18 @@ double value_of(algorithm const& x, settings const& how) {
 
 knowledge knowledge_of(algorithm const& x) {
   knowledge known{{{x.m, x.k, x.n}, {}}, x, 0, 0, 0};
-  std::array<coefficient_matrix const*, 3> const matrices{&x.U, &x.V, &x.W};
-  for (int f = 0; f < 3; ++f) {
-    if (matrices[f]->rows > most_blocks)
-      reject(fmt::format("an operand of {} has {} blocks, more than {}", x.name, matrices[f]->rows, most_blocks));
+  shape const& s = known.lowest.shape;
+  check_blocks(s);
+  for (int f = 0; f < 3; ++f)
     for (int r = 0; r < x.rank(); ++r) {
       bits vector = 0;
-      for (int i = 0; i < matrices[f]->rows; ++i) {
-        rational const& value = (*matrices[f])(i, r);
+      for (int i = 0; i < s.blocks(f); ++i) {
+        rational const& value = matrix_of(x, f)(i, r);
         if (value.den() % 2 == 0) reject(fmt::format("{} has the coefficient {}", x.name, to_string(value)));
         if (value.num() % 2 != 0) vector |= bits{1} << i;
       }
       known.lowest.factors[f].push_back(vector);
     }
-  }
   return known;
 }
 
