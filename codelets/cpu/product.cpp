@@ -9,6 +9,7 @@
 #include "codelets/cpu/source_stream.hpp"
 #include "codelets/cpu/terms.hpp"
 #include "codelets/cpu/thin_product.hpp"
+#include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -29,8 +30,21 @@ struct layout {
   std::int64_t packed_a, packed_b, buffer, total;
 };
 
+// k-steps in a block of a column-major A that few columns of B meet: it is mostly waited for, and shallower blocks have
+// longer columns to walk down, until C, read and written once a block, moves as much as A does. Measured on a Zen 3
+// with A in memory, 8192 × 512, and 8 to 64 columns: 1.1 to 1.5 times as fast as in blocks for arithmetic.
+std::int64_t shallow(blocking const& b, std::int64_t n) {
+  return std::min<std::int64_t>(b.kc, std::max<std::int64_t>(round_up(2 * n, 16), 64));
+}
 template <typename T>
-layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
+std::int64_t deepest_block(blocking const& b, product_call<T> const& call, variant how) {
+  bool const plain = how == variant::abc && call.a.size() == 1 && call.c.size() == 1;
+  return plain && call.a_rs == 1 ? shallow(b, call.n) : b.kc;
+}
+
+template <typename T>
+layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t deepest,
+               variant how) {
   // Micro-kernels may read one k-step past a panel, and packed blocks a whole number of panels apart would share cache
   // sets.
   constexpr std::int64_t slack = 4096 / sizeof(T) + 64 / sizeof(T);
@@ -38,10 +52,10 @@ layout lay_out(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std
   layout l{};
   // Shallow blocks have room for more rows or columns: C is then walked down long columns, few times.
   auto const extended = [&](std::int64_t extent, std::int64_t granule) {
-    std::int64_t const larger = extent * b.kc / round_up(std::clamp<std::int64_t>(k, 1, b.kc), 16);
+    std::int64_t const larger = extent * b.kc / round_up(std::clamp<std::int64_t>(k, 1, deepest), 16);
     return std::max(larger / granule, std::int64_t{1}) * granule;
   };
-  l.kc = balanced(k, b.kc, 16);
+  l.kc = balanced(k, deepest, 16);
   l.mc = balanced(m, extended(b.mc, b.mr), b.mr);
   l.nc = balanced(n, extended(b.nc, b.nr), b.nr);
   l.keeps_b = b.kept > 0 && m > l.mc;
@@ -103,8 +117,11 @@ void scale_destinations(product_call<T> const& call) {
 
 template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
-  return std::max({static_cast<std::size_t>(lay_out(kernels, m, n, k, how).total) * sizeof(T),
-                   thin_scratch(kernels, m, n, k), dots_scratch(kernels)});
+  blocking const b = kernels.blocks();
+  std::int64_t elements = lay_out(kernels, m, n, k, b.kc, how).total;
+  if (how == variant::abc) elements = std::max(elements, lay_out(kernels, m, n, k, shallow(b, n), how).total);
+  return std::max(
+      {static_cast<std::size_t>(elements) * sizeof(T), thin_scratch(kernels, m, n, k), dots_scratch(kernels)});
 }
 
 template <typename T>
@@ -118,7 +135,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   destination<T> targets[most_terms];
   int const count = static_cast<int>(call.c.size());
 
-  layout const l = lay_out(kernels, call.m, call.n, call.k, how);
+  layout const l = lay_out(kernels, call.m, call.n, call.k, deepest_block(kernels.blocks(), call, how), how);
   T* const base = reinterpret_cast<T*>(scratch);
   T* const packed_a = base + l.packed_a;
   T* const packed_b = base + l.packed_b;

@@ -13,8 +13,9 @@ namespace {
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
 // Of columns, where the columns of a small A begin within cache lines.
 constexpr std::int64_t small_unaligned_tiles = 20;
-constexpr std::int64_t more_column_tiles = 13, enough_depth = 128;  // the former where so many k-steps of A stay near
-constexpr std::int64_t aligned_column_tiles = 8;                    // where few loads of A cross lines
+constexpr std::int64_t short_column = 8 << 10;    // bytes
+constexpr std::int64_t more_column_tiles = 13;    // where columns of A are that short
+constexpr std::int64_t aligned_column_tiles = 8;  // where few loads of A cross lines
 // Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
 // any shape but a few of one column tile and few k-steps. Half as far apart, in half of the sets, it is 1.04 to 1.5
 // times as slow in more than few_column_tiles (measured on a Zen 3).
@@ -23,8 +24,7 @@ constexpr std::int64_t few_sets = same_sets / 2;
 constexpr std::int64_t small_depth = 2048;
 constexpr std::int64_t alignment = 32;  // bytes
 
-// What is read again for every tile should stay in the second-level cache.
-constexpr std::int64_t near_bytes = 1 << 20, most_depth = 1024;
+constexpr std::int64_t most_near = 1 << 20, most_depth = 1024;
 // More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
 constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
 // A row-major B in place is walked along its rows, so many at once that the hardware follows them (measured: with more
@@ -38,6 +38,13 @@ constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few
 
 template <typename T>
 constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one k-step past a panel
+
+// What is read again for every tile should stay in the second-level cache: two of the blocks of A that are packed there
+// (Zen 3, columns of 512 bytes: twice as much takes up to 18 % longer).
+template <typename T>
+std::int64_t near_bytes(blocking const& b) {
+  return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc, most_near);
+}
 
 /// What is computed at once: k-steps, and rows of an A in place.
 struct block {
@@ -58,7 +65,8 @@ block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) 
   }
   std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * element;
   // A long A is thus read in few streams.
-  return {std::min(call.k, std::clamp<std::int64_t>((near_bytes / step_bytes + 8) / 16 * 16, 16, most_depth)), call.m};
+  return {std::min(call.k, std::clamp<std::int64_t>((near_bytes<T>(b) / step_bytes + 8) / 16 * 16, 16, most_depth)),
+          call.m};
 }
 
 // The operands that a shape lets be read in place. apart: bytes between the columns of A.
@@ -68,7 +76,7 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   if (kernels.unpacked_rows == 0) return {};
   blocking const b = kernels.blocks();
   bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr && k <= small_depth;
-  bool const short_a = m * enough_depth * static_cast<std::int64_t>(sizeof(T)) <= near_bytes;
+  bool const short_a = m * static_cast<std::int64_t>(sizeof(T)) <= short_column;
   bool const aligned = apart % alignment == 0;
   std::int64_t tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
   if (small) tiles = apart % cache_line == 0 ? small_column_tiles : small_unaligned_tiles;
