@@ -61,6 +61,8 @@ struct avx2_f32 {
   static vector load(float const* p, mask m) { return _mm256_maskload_ps(p, m); }
   static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
   static void store(float* p, vector x, mask m) { _mm256_maskstore_ps(p, m, x); }
+  static vector load_narrow(float const* p) { return _mm256_zextps128_ps256(_mm_loadu_ps(p)); }
+  static void store_narrow(float* p, vector x) { _mm_storeu_ps(p, _mm256_castps256_ps128(x)); }
   static vector broadcast(float x) { return _mm256_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }

@@ -59,6 +59,8 @@ struct avx512_f32 {
   static vector load(float const* p, mask m) { return _mm512_maskz_loadu_ps(m, p); }
   static void store(float* p, vector x) { _mm512_storeu_ps(p, x); }
   static void store(float* p, vector x, mask m) { _mm512_mask_storeu_ps(p, m, x); }
+  static vector load_narrow(float const* p) { return _mm512_zextps256_ps512(_mm256_loadu_ps(p)); }
+  static void store_narrow(float* p, vector x) { _mm256_storeu_ps(p, _mm512_castps512_ps256(x)); }
   static vector broadcast(float x) { return _mm512_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }

@@ -27,8 +27,11 @@ constexpr std::int64_t alignment = 32;  // bytes
 constexpr std::int64_t most_near = 1 << 20, most_depth = 1024;
 // More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
 constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
-// A row-major B in place is walked along its rows, so many at once that the hardware follows them (measured: with more
-// the product takes up to twice as long, and with fewer it waits for C).
+// A row-major B is in place for one tile of rows, unless it is larger: the next tile meets none of its lines again, and
+// memory is waited for. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
+constexpr std::int64_t largest_row_major_b = 4 << 20;  // bytes
+// It is walked along its rows, so many at once that the hardware follows them (measured: with more the product takes up
+// to twice as long, and with fewer it waits for C).
 constexpr std::int64_t rows_at_once = 48;
 constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
 // An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, and rows, are these
@@ -71,17 +74,19 @@ block block_of(blocking const& b, product_call<T> const& call, thin_sides thin) 
 
 // The operands that a shape lets be read in place. apart: bytes between the columns of A.
 template <typename T>
-thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k,
-                      std::int64_t apart) {
+thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t apart,
+                      bool row_major_b) {
   if (kernels.unpacked_rows == 0) return {};
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
-  bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr && k <= small_depth;
-  bool const short_a = m * static_cast<std::int64_t>(sizeof(T)) <= short_column;
+  bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr && k <= small_depth && !row_major_b;
+  bool const short_a = m * element <= short_column;
   bool const aligned = apart % alignment == 0;
   std::int64_t tiles = short_a ? more_column_tiles : aligned ? aligned_column_tiles : few_column_tiles;
   if (small) tiles = apart % cache_line == 0 ? small_column_tiles : small_unaligned_tiles;
   if (apart % few_sets == 0) tiles = apart % same_sets == 0 ? 0 : std::min(tiles, few_column_tiles);
-  return {.a = n <= tiles * b.nr, .b = small || m <= few_row_tiles * b.mr};
+  bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= few_row_tiles * b.mr;
+  return {.a = n <= tiles * b.nr, .b = small || few_rows};
 }
 
 // The block of an A in place, of so many rows, after the one at (ic, pc).
@@ -98,14 +103,14 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 
 template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
-  auto const [a, b] = thin_shape(kernels, call.m, call.n, call.k, call.a_cs * static_cast<std::int64_t>(sizeof(T)));
-  bool const b_here = call.b_rs == 1 || call.m <= few_row_tiles * kernels.blocks().mr;
-  return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && b_here && call.b.size() == 1};
+  auto const apart = call.a_cs * static_cast<std::int64_t>(sizeof(T));
+  auto const [a, b] = thin_shape(kernels, call.m, call.n, call.k, apart, call.b_rs != 1);
+  return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && call.b.size() == 1};
 }
 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  thin_sides const thin = thin_shape(kernels, m, n, k, cache_line);  // no other distance has more of them in place
+  thin_sides const thin = thin_shape(kernels, m, n, k, cache_line, false);  // no other layout has more of them in place
   if (!thin.a && !thin.b) return 0;
   blocking const b = kernels.blocks();
   std::int64_t const rows = thin.b ? round_up(m, b.mr) : b.mr;  // beside an A in place, what is no whole vector
