@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def shape(case):
     m, n, k = case["m"], case["n"], case["k"]
-    return str(m) if m == n == k else f"{m}×{n}×{k}"
+    sizes = str(m) if m == n == k else f"{m}×{n}×{k}"
+    return sizes + {"nn": "", "nt": ", Bᵀ", "tn": ", Aᵀ", "tt": ", Aᵀ, Bᵀ"}[case.get("transposes", "nn")]
 
 
 def column(case):

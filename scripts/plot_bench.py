@@ -16,7 +16,8 @@ NAMES = {"heptad": "Heptad", "mkl": "MKL", "openblas": "OpenBLAS", "blis": "BLIS
 
 def shape(case):
     square = case["m"] == case["n"] == case["k"]
-    return str(case["m"]) if square else f"{case['m']}\u00d7{case['n']}\u00d7{case['k']}"
+    sizes = str(case["m"]) if square else f"{case['m']}\u00d7{case['n']}\u00d7{case['k']}"
+    return sizes if case.get("transposes", "nn") == "nn" else f"{sizes} {case['transposes']}"
 
 
 def panels(record):

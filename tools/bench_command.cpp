@@ -27,6 +27,7 @@ struct bench_options {
   std::vector<std::string> sizes, shapes;
   std::vector<std::string> types{"d"};
   std::vector<int> threads{1};
+  std::vector<std::string> transposes{"nn"};
   std::vector<std::string> peers{"auto"};
   std::string json_file;
   double beta = 0;
@@ -41,13 +42,15 @@ std::vector<gemm_case> cases_of(bench_options const& wishes) {
   std::vector<gemm_case> cases;
   for (std::string const& type : wishes.types)
     for (int const threads : wishes.threads)
-      for (std::string const& text : shapes) {
-        gemm_case what = parse_shape(text);
-        what.type = type.front();
-        what.threads = threads;
-        what.beta = wishes.beta;
-        cases.push_back(what);
-      }
+      for (std::string const& text : shapes)
+        for (std::string const& transposes : wishes.transposes) {
+          gemm_case what = parse_shape(text);
+          what.type = type.front();
+          what.threads = threads;
+          what.beta = wishes.beta;
+          what.transposes = transposes;
+          cases.push_back(what);
+        }
   return cases;
 }
 
@@ -113,7 +116,7 @@ void bench_gemm(bench_options const& wishes) {
 }
 
 void add_gemm(CLI::App& bench) {
-  auto* gemm = bench.add_subcommand("gemm", "C := A B + beta C against every BLAS that can be loaded");
+  auto* gemm = bench.add_subcommand("gemm", "C := op(A) op(B) + beta C against every BLAS that can be loaded");
   auto wishes = std::make_shared<bench_options>();
   gemm->add_option("--sizes", wishes->sizes, "square sizes, as 512,1024 (default 512,1024,2048,4096)")->delimiter(',');
   gemm->add_option("--shapes", wishes->shapes, "MxNxK, as 8192x8192x1024,4095x4095x4095")->delimiter(',');
@@ -124,6 +127,10 @@ void add_gemm(CLI::App& bench) {
   gemm->add_option("--threads", wishes->threads, "thread counts, as 1,2")
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  gemm->add_option("--trans", wishes->transposes, "what is transposed: nn, nt (B), tn (A), tt")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"nn", "nt", "tn", "tt"}))
       ->capture_default_str();
   gemm->add_option("--reps", wishes->how.rounds, "turns of each library, at least")
       ->check(CLI::PositiveNumber)

@@ -12,6 +12,9 @@ TEST_CASE("a shape is one size or M x N x K") {
   gemm_case const flat = parse_shape("2000x9000x500");
   CHECK((flat.m == 2000 && flat.n == 9000 && flat.k == 500));
   CHECK(flat.shape() == "2000x9000x500");
+  gemm_case transposed = square;
+  transposed.transposes = "nt";
+  CHECK(transposed.shape() == "4096 nt");
   CHECK(flat.flops() == 2.0 * 2000 * 9000 * 500);
 }
 

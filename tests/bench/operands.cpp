@@ -26,13 +26,15 @@ operands<T> multiplied(gemm_case const& what) {
 TEMPLATE_TEST_CASE("the classical product passes its own bound", "", float, double) {
   char const type = sizeof(TestType) == 8 ? 'd' : 's';
   for (double const beta : {0.0, 1.0, -0.5})
-    for (auto const& [m, n, k] : {std::tuple{1, 1, 1}, {130, 97, 203}, {64, 300, 1}, {3, 2, 500}}) {
-      INFO(m << " x " << n << " x " << k << ", beta " << beta);
-      auto const on = multiplied<TestType>({.type = type, .m = m, .n = n, .k = k, .threads = 1, .beta = beta});
-      verdict const result = on.check(classical_bound(k));
-      CHECK(result.passed());
-      if (k > 100) CHECK(result.max_error > 0);
-    }
+    for (char const* transposes : {"nn", "nt", "tn", "tt"})
+      for (auto const& [m, n, k] : {std::tuple{1, 1, 1}, {130, 97, 203}, {64, 300, 1}, {3, 2, 500}}) {
+        INFO(m << " x " << n << " x " << k << " " << transposes << ", beta " << beta);
+        auto const on = multiplied<TestType>(
+            {.type = type, .m = m, .n = n, .k = k, .threads = 1, .beta = beta, .transposes = transposes});
+        verdict const result = on.check(classical_bound(k));
+        CHECK(result.passed());
+        if (k > 100) CHECK(result.max_error > 0);
+      }
 }
 
 TEMPLATE_TEST_CASE("one wrong entry outside the sampled grid is seen", "", float, double) {
@@ -51,6 +53,14 @@ TEST_CASE("an entry that was never written is seen") {
   auto const on = multiplied<double>(what);
   on.C(7, 5) = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(on.check(classical_bound(what.k)).passed());
+}
+
+TEST_CASE("a transposed operand is the other one's entries by rows") {
+  operands<double> const on({.type = 'd', .m = 5, .n = 4, .k = 3, .threads = 1, .beta = 0, .transposes = "tn"});
+  CHECK(on.A.leading_dimension() == 3);
+  CHECK(&on.A(2, 1) == on.A.data() + 2 * 3 + 1);
+  CHECK(on.B.leading_dimension() == 3);
+  CHECK(&on.B(2, 1) == on.B.data() + 2 + 1 * 3);
 }
 
 TEST_CASE("C is NaN before a product with beta = 0, and a known matrix otherwise") {

@@ -63,9 +63,11 @@ private:
   template <typename T>
   static void run(gemm_function<T>* gemm, operands<T>& on) {
     auto const m = static_cast<std::int32_t>(on.what.m), n = static_cast<std::int32_t>(on.what.n),
-               k = static_cast<std::int32_t>(on.what.k);
+               k = static_cast<std::int32_t>(on.what.k), lda = static_cast<std::int32_t>(on.A.leading_dimension()),
+               ldb = static_cast<std::int32_t>(on.B.leading_dimension());
     T const alpha = 1, beta = static_cast<T>(on.what.beta);
-    gemm("N", "N", &m, &n, &k, &alpha, on.A.data(), &m, on.B.data(), &k, &beta, on.C.data(), &m);
+    gemm(&on.what.transposes[0], &on.what.transposes[1], &m, &n, &k, &alpha, on.A.data(), &lda, on.B.data(), &ldb,
+         &beta, on.C.data(), &m);
   }
 
   std::string name_;

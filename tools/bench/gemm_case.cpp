@@ -9,7 +9,8 @@
 namespace heptad::bench {
 
 std::string gemm_case::shape() const {
-  return m == n && n == k ? fmt::format("{}", m) : fmt::format("{}x{}x{}", m, n, k);
+  std::string const sizes = m == n && n == k ? fmt::format("{}", m) : fmt::format("{}x{}x{}", m, n, k);
+  return transposes == "nn" ? sizes : sizes + " " + transposes;
 }
 
 gemm_case parse_shape(std::string const& text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is measured: one shape, type and thread count, C := A B + beta C on column-major matrices.
+// What is measured: one shape, type and thread count, C := op(A) op(B) + beta C on column-major matrices.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,19 @@ struct gemm_case {
   std::int64_t m = 0, n = 0, k = 0;
   int threads = 1;
   double beta = 0;
+  std::string transposes = "nn";  ///< what is stored: A (n) or its transpose (t), and the same of B
 
+  [[nodiscard]] bool a_transposed() const { return transposes[0] == 't'; }
+  [[nodiscard]] bool b_transposed() const { return transposes[1] == 't'; }
   [[nodiscard]] double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
   [[nodiscard]] std::size_t operand_bytes() const {
     return static_cast<std::size_t>(m * k + k * n + m * n) * (type == 'd' ? sizeof(double) : sizeof(float));
   }
-  [[nodiscard]] std::string shape() const;  ///< "4096", or "8192x8192x1024" when not square
+  [[nodiscard]] std::string shape() const;  ///< "4096", "8192x8192x1024" when not square, "4096 nt" with transposes
 
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(gemm_case, type, m, n, k, threads, beta)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(gemm_case, type, m, n, k, threads, beta, transposes)
 };
 
 /// "512" or "8192x8192x1024" (M×N×K). Throws std::invalid_argument that names the text.

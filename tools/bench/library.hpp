@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One library under test, seen by the worker that holds it: C := A B + beta C, column-major, on a fixed number of
-// threads.
+// One library under test, seen by the worker that holds it: C := op(A) op(B) + beta C, column-major, on a fixed number
+// of threads.
 #pragma once
 
 #include <memory>

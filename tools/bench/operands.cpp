@@ -44,9 +44,8 @@ std::vector<std::int64_t> spread(std::int64_t size) {
 template <typename T>
 void add_product(matrix<T> const& M, std::vector<double> const& x, std::vector<double>& result) {
   for (std::int64_t j = 0; j < M.cols(); ++j) {
-    T const* column = &M(0, j);
     double const scale = x[j];
-    for (std::int64_t i = 0; i < M.rows(); ++i) result[i] += scale * static_cast<double>(column[i]);
+    for (std::int64_t i = 0; i < M.rows(); ++i) result[i] += scale * static_cast<double>(M(i, j));
   }
 }
 
@@ -59,7 +58,8 @@ Real worse(Real known, Real seen) {
 }  // namespace
 
 template <typename T>
-matrix<T>::matrix(std::int64_t rows, std::int64_t cols) : rows_(rows), cols_(cols) {
+matrix<T>::matrix(std::int64_t rows, std::int64_t cols, bool transposed)
+    : rows_(rows), cols_(cols), transposed_(transposed) {
   constexpr std::size_t huge_page = std::size_t{1} << 21;
   std::size_t const bytes = static_cast<std::size_t>(rows * cols) * sizeof(T);
   std::size_t const rounded = (bytes + huge_page - 1) / huge_page * huge_page;
@@ -79,7 +79,8 @@ void matrix<T>::fill_nan() {
 }
 
 template <typename T>
-operands<T>::operands(gemm_case const& what_) : what(what_), A(what.m, what.k), B(what.k, what.n), C(what.m, what.n) {
+operands<T>::operands(gemm_case const& what_)
+    : what(what_), A(what.m, what.k, what.a_transposed()), B(what.k, what.n, what.b_transposed()), C(what.m, what.n) {
   A.fill(seed_a);
   B.fill(seed_b);
   reset_c();
@@ -93,7 +94,7 @@ void operands<T>::reset_c() {
 
 template <typename T>
 verdict operands<T>::check(double bound) const {
-  auto const [type, m, n, k, threads, beta] = what;
+  auto const [type, m, n, k, threads, beta, transposes] = what;
   double const unit = std::numeric_limits<T>::epsilon() / 2;
 
   long double error = 0, scale = 0;
@@ -102,8 +103,7 @@ verdict operands<T>::check(double bound) const {
     for (std::int64_t p = 0; p < k; ++p) row[p] = A(i, p);
     for (std::int64_t const j : spread(n)) {
       long double exact = beta == 0 ? 0 : static_cast<long double>(beta) * entry<T>(seed_c, i + j * m);
-      T const* column = &B(0, j);
-      for (std::int64_t p = 0; p < k; ++p) exact += row[p] * static_cast<long double>(column[p]);
+      for (std::int64_t p = 0; p < k; ++p) exact += row[p] * static_cast<long double>(B(p, j));
       error = worse(error, std::abs(static_cast<long double>(C(i, j)) - exact));
       scale = std::max(scale, std::abs(exact));
     }

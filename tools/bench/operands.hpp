@@ -12,16 +12,21 @@
 
 namespace heptad::bench {
 
-/// Column-major, leading dimension = rows, 2 MiB aligned, huge pages advised (as NumPy does for its arrays).
+/// Column-major, or the transpose of such a matrix; columns of either without gaps, 2 MiB aligned, huge pages advised
+/// (as NumPy does for its arrays).
 template <typename T>
 class matrix {
 public:
   matrix() = default;
-  matrix(std::int64_t rows, std::int64_t cols);
+  matrix(std::int64_t rows, std::int64_t cols, bool transposed = false);
   [[nodiscard]] T* data() const { return data_.get(); }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }
-  [[nodiscard]] T& operator()(std::int64_t i, std::int64_t j) const { return data_.get()[i + j * rows_]; }
+  [[nodiscard]] bool transposed() const { return transposed_; }
+  [[nodiscard]] std::int64_t leading_dimension() const { return transposed_ ? cols_ : rows_; }
+  [[nodiscard]] T& operator()(std::int64_t i, std::int64_t j) const {
+    return data_.get()[transposed_ ? j + i * cols_ : i + j * rows_];
+  }
 
   /// Uniform in [−1, 1), by `seed` and place.
   void fill(std::uint64_t seed);
@@ -32,6 +37,7 @@ private:
     void operator()(T* data) const { std::free(data); }
   };
   std::int64_t rows_ = 0, cols_ = 0;
+  bool transposed_ = false;
   std::unique_ptr<T, release> data_;
 };
 

@@ -34,10 +34,12 @@ public:
 private:
   template <typename T>
   void run(operands<T>& on) {
-    auto const& [A, B, C] = std::tie(on.A, on.B, on.C);
-    last_ = gemm<T>(workers_, T(1), column_major<T const>(A.data(), A.rows(), A.cols(), A.rows()),
-                    column_major<T const>(B.data(), B.rows(), B.cols(), B.rows()), static_cast<T>(on.what.beta),
-                    column_major<T>(C.data(), C.rows(), C.cols(), C.rows()), wishes_);
+    auto const view = [](matrix<T> const& x) {
+      auto* const layout = x.transposed() ? row_major<T const> : column_major<T const>;
+      return layout(x.data(), x.rows(), x.cols(), x.leading_dimension());
+    };
+    last_ = gemm<T>(workers_, T(1), view(on.A), view(on.B), static_cast<T>(on.what.beta),
+                    column_major<T>(on.C.data(), on.C.rows(), on.C.cols(), on.C.rows()), wishes_);
   }
 
   context workers_;

@@ -104,8 +104,13 @@ nlohmann::json record_case(gemm_case const& what, std::vector<measured> const& r
     if (!one.last_call.is_null()) row["last_call"] = one.last_call;
     rows.push_back(row);
   }
-  nlohmann::json result = {{"type", std::string(1, what.type)}, {"m", what.m},    {"n", what.n}, {"k", what.k},
-                           {"threads", what.threads},           {"results", rows}};
+  nlohmann::json result = {{"type", std::string(1, what.type)},
+                           {"m", what.m},
+                           {"n", what.n},
+                           {"k", what.k},
+                           {"transposes", what.transposes},
+                           {"threads", what.threads},
+                           {"results", rows}};
   if (measured const* peer = best_peer(results)) result["best_peer"] = peer->library;
   if (auto const value = ratio(results)) result["ratio"] = *value;
   return result;
