@@ -76,7 +76,7 @@ nlohmann::json record_header(library_info const& own, std::vector<found_peer> co
   nlohmann::json record = record_origin("gemm");
   record["settings"] = {{"alpha", 1},
                         {"beta", beta},
-                        {"layout", "column-major, no transpose, leading dimension = rows"},
+                        {"layout", "column-major, no gaps between columns"},
                         {"data", "uniform in [-1, 1)"},
                         {"rounds", how.rounds},
                         {"min_seconds", how.min_seconds},
