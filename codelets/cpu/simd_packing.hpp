@@ -77,7 +77,7 @@ struct simd_packing {
     }
   }
 
-  // The same for panels of B narrower than a vector. No masked stores: a Zen 3 takes a dozen cycles for each.
+  // The same for panels of B narrower than a vector. No masked stores: they make it several times as slow on a Zen 3.
   template <typename Sum, typename Load>
   [[gnu::always_inline]] static void pack_narrow(Sum const& sum, std::int64_t offset, std::int64_t ds, int depth,
                                                  Load load, T* packed) {
