@@ -11,11 +11,10 @@ namespace {
 
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
-// Of columns, where the columns of a small A begin within cache lines.
-constexpr std::int64_t small_unaligned_tiles = 20;
-constexpr std::int64_t short_column = 8 << 10;    // bytes
-constexpr std::int64_t more_column_tiles = 13;    // where columns of A are that short
-constexpr std::int64_t aligned_column_tiles = 8;  // where few loads of A cross lines
+// Of columns, where the columns of a small A begin within cache lines; where those of any A are short; and where few of
+// its loads cross lines.
+constexpr std::int64_t small_unaligned_tiles = 20, more_column_tiles = 13, aligned_column_tiles = 8;
+constexpr std::int64_t short_column = 8 << 10;  // bytes
 // Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
 // any shape but a few of one column tile and few k-steps. Half as far apart, in half of the sets, it is 1.04 to 1.5
 // times as slow in more than few_column_tiles (measured on a Zen 3).
@@ -27,8 +26,8 @@ constexpr std::int64_t alignment = 32;  // bytes
 constexpr std::int64_t most_near = 1 << 20, most_depth = 1024;
 // More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
 constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
-// A row-major B is in place for one tile of rows, unless it is larger: the next tile meets none of its lines again, and
-// memory is waited for. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
+// A row-major B is in place for one tile of rows only, as a second one would fetch its lines again, and up to so many
+// bytes, as nothing asks memory for it ahead. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
 constexpr std::int64_t largest_row_major_b = 4 << 20;  // bytes
 // It is walked along its rows, so many at once that the hardware follows them (measured: with more the product takes up
 // to twice as long, and with fewer it waits for C).

@@ -81,6 +81,31 @@ TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and th
   }
 }
 
+namespace {
+
+/// Of C := A B with a column-major A whose columns are so many bytes apart.
+template <typename T>
+heptad::cpu::thin_sides sides_in_place(heptad::cpu::kernel_set<T> const& set, int m, int n, int k, int apart,
+                                       bool row_major_b = false) {
+  heptad::cpu::term<T> const A{nullptr, T(1)}, B{nullptr, T(1)};
+  heptad::cpu::destination<T> const C{nullptr, T(1), T(0)};
+  heptad::cpu::product_call<T> const call{.m = m,
+                                          .n = n,
+                                          .k = k,
+                                          .a = {&A, 1},
+                                          .a_rs = 1,
+                                          .a_cs = apart / int(sizeof(T)),
+                                          .b = {&B, 1},
+                                          .b_rs = row_major_b ? n : 1,
+                                          .b_cs = row_major_b ? 1 : k,
+                                          .c = {&C, 1},
+                                          .c_rs = 1,
+                                          .c_cs = m};
+  return heptad::cpu::find_thin_sides(set, call);
+}
+
+}  // namespace
+
 TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cache sets", "[kernel_set]", float,
                    double) {
   namespace cpu = heptad::cpu;
@@ -89,29 +114,32 @@ TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cac
     if (!set->available() || set->unpacked_rows == 0) continue;
     CAPTURE(set->name);
     int const few = 4 * set->blocks().nr, more = 13 * set->blocks().nr;
-    cpu::term<TestType> const A{nullptr, TestType(1)}, B{nullptr, TestType(1)};
-    cpu::destination<TestType> const C{nullptr, TestType(1), TestType(0)};
-    auto const in_place = [&](int n, int k, int apart) {
-      cpu::product_call<TestType> const call{.m = m,
-                                             .n = n,
-                                             .k = k,
-                                             .a = {&A, 1},
-                                             .a_rs = 1,
-                                             .a_cs = apart / int(sizeof(TestType)),
-                                             .b = {&B, 1},
-                                             .b_rs = 1,
-                                             .b_cs = k,
-                                             .c = {&C, 1},
-                                             .c_rs = 1,
-                                             .c_cs = m};
-      return cpu::find_thin_sides(*set, call).a;
-    };
+    auto const in_place = [&](int n, int k, int apart) { return sides_in_place(*set, m, n, k, apart).a; };
     for (int const apart : {1024 + 64, 2048 + 64, 8192 + 128})
       CHECK((in_place(few, 64, apart) && in_place(more, 64, apart)));
     for (int const apart : {1024, 3072}) CHECK((in_place(few, 64, apart) && !in_place(more, 64, apart)));
     for (int const apart : {2048, 6144, 65536}) CHECK((!in_place(few, 64, apart) && !in_place(more, 64, apart)));
     CHECK(in_place(14 * set->blocks().nr, 2048, 2048 + 64));
     CHECK_FALSE(in_place(14 * set->blocks().nr, 4096, 2048 + 64));
+  }
+}
+
+TEMPLATE_TEST_CASE("a row-major B is read where it lies for one tile of rows of a small one", "[kernel_set]", float,
+                   double) {
+  namespace cpu = heptad::cpu;
+  constexpr int n = 1000, apart = 2048 + 64;
+  constexpr int rows_of_4_mib = (4 << 20) / int(n * sizeof(TestType));
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available() || set->unpacked_rows == 0) continue;
+    CAPTURE(set->name);
+    int const tile = set->blocks().mr;
+    auto const in_place = [&](int m, int k, bool row_major) {
+      return sides_in_place(*set, m, n, k, apart, row_major).b;
+    };
+    CHECK((in_place(tile, 256, true) && in_place(tile, rows_of_4_mib, true)));
+    CHECK_FALSE(in_place(tile + 1, 256, true));
+    CHECK_FALSE(in_place(tile, rows_of_4_mib + 1, true));
+    CHECK((in_place(4 * tile, 256, false) && in_place(tile, rows_of_4_mib + 1, false)));
   }
 }
 
