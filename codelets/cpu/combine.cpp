@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pass: chunk by chunk (a few cache lines of every block) the steps run out of L1, each writing one destination in
-// an unbroken run, while the chunks ahead are prefetched across the ends of columns. Destinations of ordinary stores
-// are prefetched for ownership: without that the stores alone halve the speed beyond L2.
+// The pass: chunk by chunk (a few cache lines of every block) the steps run out of an inner cache, each writing one
+// destination in an unbroken run, while the chunks ahead are prefetched across the ends of columns, and with them the
+// destinations of ordinary stores: without that the stores alone halve the speed beyond L2.
 #include "codelets/cpu/combine.hpp"
 
 #include <algorithm>
@@ -56,11 +56,12 @@ struct chunk_cursor {
   }
 };
 
-constexpr std::int64_t most_lines = 16, fewest_lines = 4, budget = 12 * 1024 / line_bytes;
+constexpr std::int64_t most_lines = 16, fewest_lines = 4;
 
-/// The values of a chunk, and what is prefetched ahead of it, must fit in L1 together; longer runs gain nothing.
+/// The values of a chunk, and what is prefetched ahead of it, must fit in a cache together; longer runs gain nothing.
 template <typename T>
-std::int64_t chunk_elements(std::size_t places) {
+std::int64_t chunk_elements(far_access const& far, std::size_t places) {
+  std::int64_t const budget = far.chunk_bytes / line_bytes;
   std::int64_t const lines = std::clamp(budget / static_cast<std::int64_t>(places + 1), fewest_lines, most_lines);
   return lines * line_bytes / static_cast<std::int64_t>(sizeof(T));
 }
@@ -68,10 +69,11 @@ std::int64_t chunk_elements(std::size_t places) {
 template <typename T>
 class combine_pass {
 public:
-  combine_pass(step_kernels<T> const& kernels, combine_program<T> const& program,
+  combine_pass(step_kernels<T> const& kernels, far_access const& far, combine_program<T> const& program,
                std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
                std::int64_t cols, bool streaming, std::pmr::memory_resource* memory)
       : kernels_(kernels),
+        far_(far),
         inputs_(inputs.size()),
         blocks_(memory),
         schedule_{std::pmr::vector<chunk_step<T>>(memory)},
@@ -105,10 +107,11 @@ public:
   }
 
   /// An upper bound of the bytes that it takes.
-  static std::size_t bytes(combine_program<T> const& program, std::size_t inputs, std::size_t outputs) {
+  static std::size_t bytes(far_access const& far, combine_program<T> const& program, std::size_t inputs,
+                           std::size_t outputs) {
     std::size_t const blocks = inputs + outputs;
     std::size_t const places = blocks + schedule_builder<T>::most_temporaries(program);
-    std::size_t const chunks = std::max(static_cast<std::size_t>(budget), places * fewest_lines) * line_bytes;
+    std::size_t const chunks = std::max(static_cast<std::size_t>(far.chunk_bytes), places * fewest_lines * line_bytes);
     constexpr std::size_t allocations = 16;
     return inputs * line_bytes + blocks * (sizeof(block_stream<T>) + sizeof(std::size_t) + 1) +
            outputs * sizeof(output_facts<T>) + places * sizeof(T*) + schedule_builder<T>::bytes(program, outputs) +
@@ -117,7 +120,8 @@ public:
 
   void run() {
     chunk_cursor ahead{shape_};
-    for (int i = 0; i < lookahead && !ahead.done(); ++i) ahead.advance();
+    int const chunks = streams_ ? far_.ahead_streaming : far_.ahead;
+    for (int i = 0; i < chunks && !ahead.done(); ++i) ahead.advance();
     for (chunk_cursor here{shape_}; !here.done(); here.advance()) {
       run_chunk(here, ahead);
       if (!ahead.done()) ahead.advance();
@@ -126,8 +130,6 @@ public:
   }
 
 private:
-  static constexpr int lookahead = 2;  // chunks
-
   static bool prefer_rows(std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs,
                           std::int64_t rows, std::int64_t cols) {
     std::int64_t by_rows = 0, by_cols = 0;
@@ -175,7 +177,7 @@ private:
   void lay_out_scratch(std::pmr::memory_resource* memory) {
     std::int64_t areas = schedule_.temporaries;
     for (auto const& x : blocks_) areas += x.inner != 1;
-    shape_.chunk = chunk_elements<T>(blocks_.size() + schedule_.temporaries);
+    shape_.chunk = chunk_elements<T>(far_, blocks_.size() + schedule_.temporaries);
     T* area = static_cast<T*>(memory->allocate(static_cast<std::size_t>(areas * shape_.chunk) * sizeof(T), line_bytes));
     auto const next_area = [&] { return std::exchange(area, area + shape_.chunk); };
     for (auto& x : blocks_) {
@@ -189,7 +191,8 @@ private:
 
   void prefetch(block_stream<T> const& x, chunk_cursor const& where) const {
     kernels_.prefetch(x.data + where.line * x.outer + where.offset,
-                      where.count() * static_cast<std::int64_t>(sizeof(T)), x.written);
+                      where.count() * static_cast<std::int64_t>(sizeof(T)),
+                      x.written ? far_.destinations : far_.inputs);
   }
 
   void look(block_stream<T> const& x, T const* chunk, chunk_cursor const& here) const {
@@ -226,6 +229,7 @@ private:
   }
 
   step_kernels<T> const& kernels_;
+  far_access const& far_;
   std::size_t inputs_;
   std::pmr::vector<block_stream<T>> blocks_;  // inputs, then outputs
   pass_shape shape_{};
@@ -237,50 +241,51 @@ private:
 
 /// A pass in `room`.
 template <typename T>
-void run_pass(step_kernels<T> const& kernels, combine_program<T> const& program,
+void run_pass(step_kernels<T> const& kernels, far_access const& far, combine_program<T> const& program,
               std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
               std::int64_t cols, bool streaming, std::span<std::byte> room) {
   if (rows <= 0 || cols <= 0) return;
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size(), std::pmr::null_memory_resource());
-  combine_pass<T>(kernels, program, inputs, outputs, rows, cols, streaming, &memory).run();
+  combine_pass<T>(kernels, far, program, inputs, outputs, rows, cols, streaming, &memory).run();
 }
 
 }  // namespace
 
 template <typename T>
-void combine(step_kernels<T> const& kernels, combine_program<T> const& program,
+void combine(step_kernels<T> const& kernels, far_access const& far, combine_program<T> const& program,
              std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
              std::int64_t cols, bool streaming) {
-  std::size_t const bytes = combine_memory(program, inputs.size(), outputs.size());
+  std::size_t const bytes = combine_pass<T>::bytes(far, program, inputs.size(), outputs.size());
   auto const room = std::make_unique_for_overwrite<one_line[]>(bytes / sizeof(one_line) + 1);
-  run_pass(kernels, program, inputs, outputs, rows, cols, streaming, {room[0].bytes, bytes});
+  run_pass(kernels, far, program, inputs, outputs, rows, cols, streaming, {room[0].bytes, bytes});
 }
 
 template <typename T>
 void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming) {
-  combine(best_combine_kernels<T>(), program, inputs, outputs, rows, cols, streaming);
+  combine(best_combine_kernels<T>(), best_far_access(), program, inputs, outputs, rows, cols, streaming);
 }
 
 template <typename T>
 std::size_t combine_memory(combine_program<T> const& program, std::size_t inputs, std::size_t outputs) {
-  return combine_pass<T>::bytes(program, inputs, outputs);
+  return combine_pass<T>::bytes(best_far_access(), program, inputs, outputs);
 }
 
 template <typename T>
 void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming,
              std::span<std::byte> room) {
-  run_pass(best_combine_kernels<T>(), program, inputs, outputs, rows, cols, streaming, room);
+  run_pass(best_combine_kernels<T>(), best_far_access(), program, inputs, outputs, rows, cols, streaming, room);
 }
 
-#define HEPTAD_INSTANTIATE(T)                                                                                    \
-  template void combine<T>(step_kernels<T> const&, combine_program<T> const&, std::span<combine_input<T> const>, \
-                           std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool);                \
-  template void combine<T>(combine_program<T> const&, std::span<combine_input<T> const>,                         \
-                           std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool);                \
-  template std::size_t combine_memory<T>(combine_program<T> const&, std::size_t, std::size_t);                   \
-  template void combine<T>(combine_program<T> const&, std::span<combine_input<T> const>,                         \
+#define HEPTAD_INSTANTIATE(T)                                                                                   \
+  template void combine<T>(step_kernels<T> const&, far_access const&, combine_program<T> const&,                \
+                           std::span<combine_input<T> const>, std::span<combine_output<T> const>, std::int64_t, \
+                           std::int64_t, bool);                                                                 \
+  template void combine<T>(combine_program<T> const&, std::span<combine_input<T> const>,                        \
+                           std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool);               \
+  template std::size_t combine_memory<T>(combine_program<T> const&, std::size_t, std::size_t);                  \
+  template void combine<T>(combine_program<T> const&, std::span<combine_input<T> const>,                        \
                            std::span<combine_output<T> const>, std::int64_t, std::int64_t, bool, std::span<std::byte>)
 HEPTAD_INSTANTIATE(double);
 HEPTAD_INSTANTIATE(float);

@@ -59,11 +59,12 @@ void combine(combine_program<T> const& program, std::span<combine_input<T> const
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming,
              std::span<std::byte> room);
 
-/// combine by the steps of a given instruction set.
+/// combine by the steps of a given instruction set, with what lies far away asked for in a given way.
 template <typename T>
 struct step_kernels;
+struct far_access;
 template <typename T>
-void combine(step_kernels<T> const& kernels, combine_program<T> const& program,
+void combine(step_kernels<T> const& kernels, far_access const& far, combine_program<T> const& program,
              std::span<combine_input<T> const> inputs, std::span<combine_output<T> const> outputs, std::int64_t rows,
              std::int64_t cols, bool streaming);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which instruction sets the combine steps were compiled for, and which of them this processor runs.
+// Which instruction sets the combine steps were compiled for, which of them this processor runs, and how it is asked
+// for what lies far away.
 #include <type_traits>
 
 #include "codelets/cpu/combine_steps.hpp"
@@ -45,6 +46,15 @@ step_kernels<T> const& best_combine_kernels() {
     return *combine_kernels<T>().back();
   }();
   return best;
+}
+
+far_access const& best_far_access() {
+#if defined(__x86_64__)
+  static far_access const& best = __builtin_cpu_is("amd") != 0 ? through_second_level : through_first_level;
+  return best;
+#else
+  return through_first_level;
+#endif
 }
 
 template std::vector<step_kernels<double> const*> const& combine_kernels<double>();

@@ -43,13 +43,18 @@ inline void stream(T* to, V const& x) {
 }
 
 /// For writing the line is fetched for ownership, where the instruction set has that.
-inline void prefetch_lines(void const* first, std::int64_t bytes, bool for_writing) {
+inline void prefetch_lines(void const* first, std::int64_t bytes, request how) {
   auto const* line = static_cast<char const*>(first);
   auto const* const last = line + bytes - 1;
-  if (for_writing) {
-    for (; line <= last; line += 64) __builtin_prefetch(line, 1, 3);
-  } else {
-    for (; line <= last; line += 64) __builtin_prefetch(line, 0, 3);
+  switch (how) {
+    case request::reading:
+      for (; line <= last; line += 64) __builtin_prefetch(line, 0, 3);
+      return;
+    case request::writing:
+      for (; line <= last; line += 64) __builtin_prefetch(line, 1, 3);
+      return;
+    case request::second_level:
+      for (; line <= last; line += 64) __builtin_prefetch(line, 0, 2);
   }
 }
 
@@ -161,7 +166,7 @@ void look_singly(T const* from, std::int64_t e, std::int64_t end, T* of_places, 
 // Bytes from what is read to what is asked for: the lines are too many and too short for the hardware to keep ahead.
 constexpr std::int64_t scan_ahead = 2048;
 
-template <typename T, int Lines>
+template <typename T, int Lines, request How>
 void scan_some(T const* const* from, T const* const* next, std::int64_t length, T* of_places, T* of_lines) {
   using bits = bits_of<T>;
   using vector = typename bits::aligned;
@@ -175,7 +180,7 @@ void scan_some(T const* const* from, T const* const* next, std::int64_t length, 
       vector across = *place;
 #pragma GCC unroll 4
       for (int q = 0; q < Lines; ++q) {
-        __builtin_prefetch(ahead[q] + (e + shift), 0, 3);
+        __builtin_prefetch(ahead[q] + (e + shift), 0, How == request::second_level ? 2 : 3);
         vector const x = *reinterpret_cast<loose const*>(from[q] + e) & mask;
         along[q] = larger(along[q], x);
         across = larger(across, x);
@@ -216,11 +221,20 @@ void look_at_chunk(T const* from, std::int64_t count, T* of_places, T* of_line) 
   look_singly(from, e, count, of_places, of_line);
 }
 
-template <typename T>
-void scan_any(T const* const* from, T const* const* next, int lines, std::int64_t length, T* of_places, T* of_lines) {
+template <typename T, request How>
+void scan_lines_of(T const* const* from, T const* const* next, int lines, std::int64_t length, T* of_places,
+                   T* of_lines) {
   static_assert(scan_lines == 4);
-  if (lines == scan_lines) scan_some<T, scan_lines>(from, next, length, of_places, of_lines);
-  else scan_some<T, 1>(from, next, length, of_places, of_lines);
+  if (lines == scan_lines) scan_some<T, scan_lines, How>(from, next, length, of_places, of_lines);
+  else scan_some<T, 1, How>(from, next, length, of_places, of_lines);
+}
+
+template <typename T>
+void scan_any(T const* const* from, T const* const* next, int lines, std::int64_t length, request how, T* of_places,
+              T* of_lines) {
+  if (how == request::second_level)
+    scan_lines_of<T, request::second_level>(from, next, lines, length, of_places, of_lines);
+  else scan_lines_of<T, request::reading>(from, next, lines, length, of_places, of_lines);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ template <typename T>
 void scan_contiguous(T const* X, std::int64_t lines, std::int64_t length, std::int64_t step, T* of_places,
                      T* of_lines) {
   auto const run = best_combine_kernels<T>().scan;
+  request const how = best_far_access().inputs;
   constexpr std::int64_t segment = segment_bytes / static_cast<std::int64_t>(sizeof(T));
   for (std::int64_t first = 0; first < length; first += segment) {
     std::int64_t const size = std::min(segment, length - first);
@@ -31,7 +32,7 @@ void scan_contiguous(T const* X, std::int64_t lines, std::int64_t length, std::i
         from[q] = X + (line + q) * step + first;
         next[q] = X + place * step + first;
       }
-      run(from, next, count, size, of_places + first, of_lines + line);
+      run(from, next, count, size, how, of_places + first, of_lines + line);
       line += count;
     }
   }
