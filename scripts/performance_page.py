@@ -29,7 +29,7 @@ def levels(case):
 
 
 def ratio_table(cases):
-    columns = list(dict.fromkeys(column(c) for c in cases))
+    columns = sorted({column(c) for c in cases})
     rows = list(dict.fromkeys(shape(c) for c in cases))
     found = {(shape(c), column(c)): c for c in cases}
     lines = ["| m×n×k | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
