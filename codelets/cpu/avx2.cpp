@@ -15,7 +15,7 @@ struct avx2_f64 {
   using element = double;
   using vector = __m256d;
   using mask = __m256i;
-  static constexpr int lanes = 4, nr = 4, tile = 4, chunk = 16;
+  static constexpr int lanes = 4, nr = 4, tile = 4, chunk = 16, chunks_ahead = 0;
   static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
   [[gnu::always_inline]] static void whole_chunk(double const* a, double const* b, vector (&c)[4][3]) {
     HEPTAD_CHUNK(a, b, c, "d", 8);
@@ -49,7 +49,7 @@ struct avx2_f32 {
   using element = float;
   using vector = __m256;
   using mask = __m256i;
-  static constexpr int lanes = 8, nr = 4, tile = 4, chunk = 16;
+  static constexpr int lanes = 8, nr = 4, tile = 4, chunk = 16, chunks_ahead = 0;
   static mask first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
   }
@@ -100,6 +100,7 @@ kernel_set<double> const avx2_kernels_f64{"avx2",
                                           simd_packing<avx2_f64>::pack_b,
                                           simd_kernels<avx2_f64>::macro,
                                           avx2_f64::lanes,
+                                          avx2_f64::chunks_ahead > 0,
                                           simd_dots<avx2_f64>::dots,
                                           avx2_f64::lanes / 2};
 kernel_set<float> const avx2_kernels_f32{"avx2",
@@ -109,6 +110,7 @@ kernel_set<float> const avx2_kernels_f32{"avx2",
                                          simd_packing<avx2_f32>::pack_b,
                                          simd_kernels<avx2_f32>::macro,
                                          avx2_f32::lanes,
+                                         avx2_f32::chunks_ahead > 0,
                                          simd_dots<avx2_f32>::dots,
                                          avx2_f32::lanes / 2};
 

@@ -14,7 +14,7 @@ struct avx512_f64 {
   using element = double;
   using vector = __m512d;
   using mask = __mmask8;
-  static constexpr int lanes = 8, nr = 8, tile = 8, chunk = 8;
+  static constexpr int lanes = 8, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
   static vector load(double const* p) { return _mm512_loadu_pd(p); }
@@ -52,7 +52,7 @@ struct avx512_f32 {
   using element = float;
   using vector = __m512;
   using mask = __mmask16;
-  static constexpr int lanes = 16, nr = 8, tile = 8, chunk = 8;
+  static constexpr int lanes = 16, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }
   static vector load(float const* p) { return _mm512_loadu_ps(p); }
@@ -106,6 +106,7 @@ kernel_set<double> const avx512_kernels_f64{"avx512",
                                             simd_packing<avx512_f64>::pack_b,
                                             simd_kernels<avx512_f64>::macro,
                                             avx512_f64::lanes,
+                                            avx512_f64::chunks_ahead > 0,
                                             simd_dots<avx512_f64>::dots,
                                             avx512_f64::lanes / 2};
 kernel_set<float> const avx512_kernels_f32{"avx512",
@@ -115,6 +116,7 @@ kernel_set<float> const avx512_kernels_f32{"avx512",
                                            simd_packing<avx512_f32>::pack_b,
                                            simd_kernels<avx512_f32>::macro,
                                            avx512_f32::lanes,
+                                           avx512_f32::chunks_ahead > 0,
                                            simd_dots<avx512_f32>::dots,
                                            avx512_f32::lanes / 2};
 

@@ -14,12 +14,6 @@
 namespace heptad::cpu {
 namespace {
 
-// Equal blocks of at most `largest`, a multiple of `granule`.
-std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t granule) {
-  std::int64_t const count = std::max<std::int64_t>(1, (extent + largest - 1) / largest);
-  return std::max(granule, round_up((extent + count - 1) / count, granule));
-}
-
 // How the problem is cut, and where the pieces lie in the scratch (in elements). A block of A stays in L2 while B comes
 // in groups of a few columns that L1 has room for, so that no packing step is longer than the multiplication that can
 // hide its memory traffic.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
-// V::tile (columns transposed at once), V::chunk (k-steps between prefetches), mr = 3 vectors, nr = V::nr columns.
+// V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
+// are asked for, on into the tile below; 0: as of a packed one), mr = 3 vectors, nr = V::nr columns.
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -47,16 +48,18 @@ struct simd_kernels {
     [[gnu::always_inline]] void advance(std::int64_t step) { offset += step; }
   };
 
-  template <int MV, int NR, typename B>
-  [[gnu::always_inline]] static void steps(int depth, T const*& a, std::int64_t a_step, B& b, std::int64_t b_step,
-                                           vector (&acc)[NR][MV]) {
-    T const* far = a + ahead * a_step;  // a pointer of its own: the compiler would keep three
+  // far: of A, what to ask for meanwhile. Into the second-level cache, if it is in place: columns that share sets
+  // would not stay in the first one for so long. A vector of it may be in two lines.
+  template <int MV, int NR, bool InPlace, typename B>
+  [[gnu::always_inline]] static void steps(int depth, T const*& a, std::int64_t a_step, T const* far, B& b,
+                                           std::int64_t b_step, vector (&acc)[NR][MV]) {
     auto const step = [&](vector(&sums)[NR][MV]) __attribute__((always_inline)) {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = V::load(a + i * lanes);
 #pragma GCC unroll 3
-      for (int i = 0; i < MV; ++i) __builtin_prefetch(far + i * lanes, 0, 3);
+      for (int i = 0; i < MV; ++i) __builtin_prefetch(far + i * lanes, 0, InPlace ? 2 : 3);
+      if constexpr (InPlace) __builtin_prefetch(far + MV * lanes - 1, 0, 2);
 #pragma GCC unroll 8
       for (int j = 0; j < NR; ++j) {
         vector const y = b[j];
@@ -65,7 +68,7 @@ struct simd_kernels {
       }
       a += a_step;
       far += a_step;
-      asm("" : "+r"(far));
+      asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
       b.advance(b_step);
     };
     // Too few sums to hide the latency of an addition behind each other take turns with as many more.
@@ -84,15 +87,15 @@ struct simd_kernels {
 
   // A chunk of steps; of a whole tile of packed operands by V::whole_chunk, where there is one.
   template <int MV, int NR, bool PackedA, typename B>
-  [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, B& b, std::int64_t b_step,
-                                               vector (&acc)[NR][MV]) {
+  [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
+                                               std::int64_t b_step, vector (&acc)[NR][MV]) {
     if constexpr (PackedA && std::is_same_v<B, packed_columns> && MV == vectors && NR == nr &&
                   requires { V::whole_chunk(a, b.at, acc); }) {
       V::whole_chunk(a, b.at, acc);
       a += chunk * MV * lanes;
       b.at += chunk * nr;
     } else {
-      steps<MV, NR>(chunk, a, a_step, b, b_step, acc);
+      steps<MV, NR, !PackedA && V::chunks_ahead != 0>(chunk, a, a_step, far, b, b_step, acc);
     }
   }
 
@@ -104,9 +107,18 @@ struct simd_kernels {
     int row, col, tiles, rows, cols;
   };
   static constexpr int chunk = V::chunk;
-  static constexpr int ahead = 10;  // k-steps of A asked for in advance
+  static constexpr int ahead = 10;  // k-steps of a packed A asked for in advance
   // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
   static constexpr int deep_enough = 64;
+
+  // Of A, what to ask for from `a` on, where chunk z begins. A packed A goes on in the next panel; after the last chunk
+  // of one in place come the first ones of the tile below.
+  template <bool PackedA>
+  [[gnu::always_inline]] static T const* far_of(T const* a, std::int64_t a_step, T const* below, int z, int chunks) {
+    if constexpr (PackedA || V::chunks_ahead == 0) return a + ahead * a_step;
+    else if (z + V::chunks_ahead < chunks) return a + V::chunks_ahead * chunk * a_step;
+    else return below + (z < chunks ? (z + V::chunks_ahead) % chunks : z) * chunk * a_step;
+  }
 
   // Asks for the lines of one tile of every destination, a few columns at a time.
   template <int MV>
@@ -149,9 +161,11 @@ struct simd_kernels {
       for (int z = 0; z < chunks; ++z) {
         lines.advance(columns_a_chunk);
         if (call.prefetch) call.prefetch->advance();
-        one_chunk<MV, NR, PackedA>(a, a_step, b, call.b_step, acc);
+        one_chunk<MV, NR, PackedA>(a, a_step, far_of<PackedA>(a, a_step, a_first + a_run, z, chunks), b, call.b_step,
+                                   acc);
       }
-      steps<MV, NR>(rest, a, a_step, b, call.b_step, acc);
+      steps<MV, NR, !PackedA && V::chunks_ahead != 0>(
+          rest, a, a_step, far_of<PackedA>(a, a_step, a_first + a_run, chunks, chunks), b, call.b_step, acc);
 
       if (call.mode == gather::add || call.mode == gather::finish)
         for_each_vector<MV, NR>(

@@ -14,6 +14,12 @@ namespace heptad::cpu {
 
 constexpr std::int64_t round_up(std::int64_t x, std::int64_t granule) { return (x + granule - 1) / granule * granule; }
 
+/// Equal blocks of at most `largest`, a multiple of `granule`.
+constexpr std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t granule) {
+  std::int64_t const count = std::max<std::int64_t>(1, (extent + largest - 1) / largest);
+  return std::max(granule, round_up((extent + count - 1) / count, granule));
+}
+
 /// Sets `moved` to the same sum `offset` elements further on; returns how many terms it has.
 template <typename T>
 int move_terms(std::span<term<T> const> terms, std::int64_t offset, term<T> (&moved)[most_terms]) {

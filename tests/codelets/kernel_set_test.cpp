@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "codelets/cpu/plain_loops.hpp"
 #include "codelets/cpu/thin_product.hpp"
@@ -111,7 +112,7 @@ TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cac
   namespace cpu = heptad::cpu;
   constexpr int m = 32;
   for (auto const* set : cpu::kernel_sets<TestType>()) {
-    if (!set->available() || set->unpacked_rows == 0) continue;
+    if (!set->available() || set->unpacked_rows == 0 || set->asks_below) continue;
     CAPTURE(set->name);
     int const few = 4 * set->blocks().nr, more = 13 * set->blocks().nr;
     auto const in_place = [&](int n, int k, int apart) { return sides_in_place(*set, m, n, k, apart).a; };
@@ -121,6 +122,22 @@ TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cac
     for (int const apart : {2048, 6144, 65536}) CHECK((!in_place(few, 64, apart) && !in_place(more, 64, apart)));
     CHECK(in_place(14 * set->blocks().nr, 2048, 2048 + 64));
     CHECK_FALSE(in_place(14 * set->blocks().nr, 4096, 2048 + 64));
+  }
+}
+
+TEMPLATE_TEST_CASE("a thin A that is asked for ahead is read where it lies, whatever its columns share", "[kernel_set]",
+                   float, double) {
+  namespace cpu = heptad::cpu;
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available() || !set->asks_below) continue;
+    CAPTURE(set->name);
+    auto const [mr, nr] = std::pair{set->blocks().mr, set->blocks().nr};
+    auto const in_place = [&](int m, int tiles, int apart) {
+      return sides_in_place(*set, m, tiles * nr, 4096, apart).a;
+    };
+    for (int const apart : {2048, 65536, 65536 + 64}) CHECK((in_place(4096, 16, apart) && !in_place(4096, 17, apart)));
+    for (int const apart : {65536 + 8, 65536 + 32}) CHECK((in_place(4096, 8, apart) && !in_place(4096, 9, apart)));
+    for (int const apart : {2048, 65536 + 8}) CHECK((in_place(14 * mr, 40, apart) && !in_place(14 * mr, 41, apart)));
   }
 }
 
