@@ -17,12 +17,6 @@ bool has_few_rows(kernel_set<T> const& kernels, product_call<T> const& call) {
   return call.m <= kernels.dot_rows && call.k >= shallow && call.b.size() == 1 && call.b_rs == 1;
 }
 
-// Cᵀ = Bᵀ Aᵀ.
-template <typename T>
-product_call<T> transposed(product_call<T> const& x) {
-  return {x.n, x.m, x.k, x.b, x.b_cs, x.b_rs, x.a, x.a_cs, x.a_rs, x.c, x.c_cs, x.c_rs};
-}
-
 // The sum of the operands, few rows, contiguous along the depth.
 template <typename T>
 void pack_rows(product_call<T> const& call, std::int64_t first, std::int64_t depth, T* packed) {

@@ -120,21 +120,21 @@ struct simd_kernels {
     else return below + (z < chunks ? (z + V::chunks_ahead) % chunks : z) * chunk * a_step;
   }
 
-  // Asks for the lines of one tile of every destination, a few columns at a time.
-  template <int MV>
+  // Asks for the lines of one tile of every destination: a few of its columns of `Length` elements at a time, or rows.
+  template <int Length>
   struct tile_prefetch {
     destination<T> const* d;
-    std::int64_t offset, cs;
-    int cols, left;  // left: columns not yet asked for, over all destinations
-    int column = 0;
+    std::int64_t offset, apart;
+    int count, left;  // of a tile, and not yet asked for over all destinations
+    int run = 0;
     static constexpr int line = 64 / sizeof(T);
-    [[gnu::always_inline]] void advance(int columns) {
-      for (; columns > 0 && left > 0; --columns, --left) {
-        T const* const c = d->data + offset + column * cs;
+    [[gnu::always_inline]] void advance(int runs) {
+      for (; runs > 0 && left > 0; --runs, --left) {
+        T const* const c = d->data + offset + run * apart;
 #pragma GCC unroll 3
-        for (int i = 0; i < MV * lanes; i += line) __builtin_prefetch(c + i, 1, 3);
-        __builtin_prefetch(c + MV * lanes - 1, 1, 3);
-        if (++column == cols) column = 0, ++d;
+        for (int i = 0; i < Length; i += line) __builtin_prefetch(c + i, 1, 3);
+        __builtin_prefetch(c + Length - 1, 1, 3);
+        if (++run == count) run = 0, ++d;
       }
     }
   };
@@ -147,8 +147,11 @@ struct simd_kernels {
     std::int64_t const a_step = call.a_unpacked ? call.a_step : MV * lanes;
     std::int64_t const a_run = call.a_unpacked ? MV * lanes : MV * lanes * static_cast<std::int64_t>(call.depth);
     int const chunks = call.depth / chunk, rest = call.depth % chunk;
-    int const wanted = touches_c && call.rs == 1 && call.depth >= deep_enough ? call.count * at.cols : 0;
-    int const columns_a_chunk = wanted ? (wanted + chunks - 1) / chunks : 0;
+    bool const by_rows = call.rs != 1 && call.cs == 1, wanted = touches_c && call.depth >= deep_enough;
+    int const columns = wanted && call.rs == 1 ? call.count * at.cols : 0;
+    int const rows = wanted && by_rows ? call.count * at.rows : 0;
+    int const columns_a_chunk = columns ? (columns + chunks - 1) / chunks : 0;
+    int const rows_a_chunk = rows ? (rows + chunks - 1) / chunks : 0;
 
     for (int tile = 0; tile < at.tiles; ++tile, a_first += a_run, buffer += MV * lanes * nr) {
       std::int64_t const offset = (at.row + tile * MV * lanes) * call.rs + at.col * call.cs;
@@ -157,9 +160,11 @@ struct simd_kernels {
       vector acc[NR][MV];
       for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
 
-      tile_prefetch<MV> lines{call.destinations, offset, call.cs, at.cols, wanted};
+      tile_prefetch<MV * lanes> c_columns{call.destinations, offset, call.cs, at.cols, columns};
+      tile_prefetch<nr> c_rows{call.destinations, offset, call.rs, at.rows, rows};
       for (int z = 0; z < chunks; ++z) {
-        lines.advance(columns_a_chunk);
+        c_columns.advance(columns_a_chunk);
+        c_rows.advance(rows_a_chunk);
         if (call.prefetch) call.prefetch->advance();
         one_chunk<MV, NR, PackedA>(a, a_step, far_of<PackedA>(a, a_step, a_first + a_run, z, chunks), b, call.b_step,
                                    acc);
@@ -172,6 +177,8 @@ struct simd_kernels {
             [&](int j, int i) { acc[j][i] = V::add(acc[j][i], V::load(buffer + (j * MV + i) * lanes)); });
       if (!touches_c) {
         for_each_vector<MV, NR>([&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
+      } else if (by_rows) {
+        update_row_major<MV, NR>(acc, call, offset, at);
       } else if (call.rs != 1) {  // through a small tile
         alignas(64) T m[NR * MV * lanes];
         for_each_vector<MV, NR>([&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
@@ -237,6 +244,48 @@ struct simd_kernels {
         V::store(at, x, last);
       }
     });
+  }
+
+  // C by rows: the vectors are transposed through a small tile, nr elements a row.
+  template <int MV, int NR>
+  static void update_row_major(vector const (&acc)[NR][MV], macro_call<T> const& call, std::int64_t offset,
+                               tile_run const& at) {
+    static_assert(V::tile == nr);
+    alignas(64) T m[MV * lanes * nr];
+#pragma GCC unroll 3
+    for (int i = 0; i < MV; ++i) {
+      vector columns[nr];
+#pragma GCC unroll 8
+      for (int j = 0; j < nr; ++j) columns[j] = j < NR ? acc[j < NR ? j : 0][i] : V::zero();
+      V::store_transposed(columns, m + i * lanes * nr, nr);
+    }
+    for (int q = 0; q < call.count; ++q) {
+      destination<T> const& d = call.destinations[q];
+      if (at.cols == nr) update_rows(m, call, d, offset, at.rows, load_row, store_row);
+      else
+        update_rows(
+            m, call, d, offset, at.rows, [part = V::first(at.cols)](T const* c) { return V::load(c, part); },
+            [part = V::first(at.cols)](T* c, vector x) { V::store(c, x, part); });
+    }
+  }
+  [[gnu::always_inline]] static vector load_row(T const* p) {
+    if constexpr (nr < lanes) return V::load_narrow(p);
+    else return V::load(p);
+  }
+  [[gnu::always_inline]] static void store_row(T* p, vector x) {
+    if constexpr (nr < lanes) V::store_narrow(p, x);
+    else V::store(p, x);
+  }
+  template <typename Load, typename Store>
+  [[gnu::always_inline]] static void update_rows(T const* m, macro_call<T> const& call, destination<T> const& d,
+                                                 std::int64_t offset, int rows, Load load, Store store) {
+    vector const w = V::broadcast(d.coefficient), s = V::broadcast(d.beta);
+    T* c = d.data + offset;
+    for (int i = 0; i < rows; ++i, c += call.rs) {
+      vector x = V::mul(w, load_row(m + i * nr));
+      if (d.beta != T(0)) x = V::fma(s, load(c), x);
+      store(c, x);
+    }
   }
 
   [[gnu::noinline]] static void update_strided(T const* m, int ld, macro_call<T> const& call, destination<T> const& d,

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "codelets/cpu/kernel_set.hpp"
+#include "codelets/cpu/product.hpp"
 #include "codelets/cpu/source_stream.hpp"
 #include "src/matrix/limits.hpp"
 
@@ -18,6 +18,12 @@ constexpr std::int64_t round_up(std::int64_t x, std::int64_t granule) { return (
 constexpr std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t granule) {
   std::int64_t const count = std::max<std::int64_t>(1, (extent + largest - 1) / largest);
   return std::max(granule, round_up((extent + count - 1) / count, granule));
+}
+
+/// Cᵀ = Bᵀ Aᵀ, of which nothing follows.
+template <typename T>
+product_call<T> transposed(product_call<T> const& x) {
+  return {x.n, x.m, x.k, x.b, x.b_cs, x.b_rs, x.a, x.a_cs, x.a_rs, x.c, x.c_cs, x.c_rs};
 }
 
 /// Sets `moved` to the same sum `offset` elements further on; returns how many terms it has.

@@ -41,9 +41,8 @@ constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few
 // A kernel that asks for the columns of A early enough has it in place in more tiles, wherever these columns lie, in
 // blocks of few tiles of rows; from memory in shallower ones, and the next one is asked for meanwhile. Measured on a
 // Zen 4 (8 to 128 columns of C): 1.02 to 1.6 times as fast as packed, and 2 where the columns share cache sets.
-constexpr std::int64_t asked_tiles = 16, asked_unaligned_tiles = 8, asked_row_tiles = 5, asked_depth = 256,
+constexpr std::int64_t asked_tiles = 16, asked_unaligned_tiles = 8, asked_row_tiles = 5, asked_depth = 512,
                        asked_memory_depth = 128;
-constexpr std::int64_t asked_small_depth = 512;  // beside a B in place
 
 template <typename T>
 constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one k-step past a panel
@@ -69,7 +68,7 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
   bool const from_memory = call.m * call.k * element >= memory_bytes;
   if (thin.a && kernels.asks_below) {
-    if (thin.b) return {asked_small_depth, call.m};
+    if (thin.b) return {asked_depth, call.m};
     return {from_memory ? asked_memory_depth : asked_depth, asked_row_tiles * b.mr, from_memory};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
@@ -123,24 +122,35 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 
 template <typename T>
 thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
-  auto const apart = call.a_cs * static_cast<std::int64_t>(sizeof(T));
-  auto const [a, b] = thin_shape(kernels, call.m, call.n, call.k, apart, call.b_rs != 1);
-  return {.a = a && call.a.size() == 1 && call.a_rs == 1, .b = b && call.b.size() == 1};
+  auto const find = [&](product_call<T> const& x) -> thin_sides {
+    auto const apart = x.a_cs * static_cast<std::int64_t>(sizeof(T));
+    auto const [a, b, _] = thin_shape(kernels, x.m, x.n, x.k, apart, x.b_rs != 1);
+    return {.a = a && x.a.size() == 1 && x.a_rs == 1, .b = b && x.b.size() == 1};
+  };
+  thin_sides const as_is = find(call);
+  // Few rows and a row-major B are few columns and a column-major A.
+  if (!as_is.a && kernels.asks_below && call.b_rs != 1)
+    if (thin_sides const other = find(transposed(call)); other.a) return {.a = true, .b = other.b, .transposed = true};
+  return as_is;
 }
 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  thin_sides const thin = thin_shape(kernels, m, n, k, cache_line, false);  // no other layout has more of them in place
-  if (!thin.a && !thin.b) return 0;
   blocking const b = kernels.blocks();
-  std::int64_t const rows = thin.b ? round_up(m, b.mr) : b.mr;  // beside an A in place, what is no whole vector
-  std::int64_t const cols = thin.a ? round_up(n, b.nr) : 0;
-  return static_cast<std::size_t>((rows + cols) * std::min(round_up(k, least_k_block), most_depth) + 2 * slack<T>) *
-         sizeof(T);
+  auto const needed = [&](std::int64_t rows, std::int64_t cols) -> std::size_t {
+    thin_sides const thin = thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place
+    if (!thin.a && !thin.b) return 0;
+    std::int64_t const packed_rows = thin.b ? round_up(rows, b.mr) : b.mr;  // beside an A in place: no whole vector
+    std::int64_t const packed_cols = thin.a ? round_up(cols, b.nr) : 0;
+    std::int64_t const depth = std::min(round_up(k, least_k_block), most_depth);
+    return static_cast<std::size_t>((packed_rows + packed_cols) * depth + 2 * slack<T>) * sizeof(T);
+  };
+  return std::max(needed(m, n), kernels.asks_below ? needed(n, m) : 0);
 }
 
 template <typename T>
 void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin, std::byte* scratch) {
+  if (thin.transposed) return thin_product(kernels, transposed(call), {.a = thin.a, .b = thin.b}, scratch);
   blocking const blocks = kernels.blocks();
   block size = block_of(kernels, call, thin);
   size.depth = balanced(call.k, size.depth, least_k_block);

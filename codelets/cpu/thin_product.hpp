@@ -10,9 +10,9 @@
 
 namespace heptad::cpu {
 
-/// Which operands a product reads unpacked; none: it is not thin.
+/// Which operands a product reads unpacked; none: it is not thin. transposed: those of Cᵀ = Bᵀ Aᵀ.
 struct thin_sides {
-  bool a = false, b = false;
+  bool a = false, b = false, transposed = false;
 };
 
 template <typename T>

@@ -153,10 +153,26 @@ TEMPLATE_TEST_CASE("a row-major B is read where it lies for one tile of rows of 
     auto const in_place = [&](int m, int k, bool row_major) {
       return sides_in_place(*set, m, n, k, apart, row_major).b;
     };
+    CHECK((in_place(4 * tile, 256, false) && in_place(tile, rows_of_4_mib + 1, false)));
+    if (set->asks_below) continue;
     CHECK((in_place(tile, 256, true) && in_place(tile, rows_of_4_mib, true)));
     CHECK_FALSE(in_place(tile + 1, 256, true));
     CHECK_FALSE(in_place(tile, rows_of_4_mib + 1, true));
-    CHECK((in_place(4 * tile, 256, false) && in_place(tile, rows_of_4_mib + 1, false)));
+  }
+}
+
+TEMPLATE_TEST_CASE("few rows and a row-major B that is asked for ahead are few columns and a thin A", "[kernel_set]",
+                   float, double) {
+  namespace cpu = heptad::cpu;
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available() || !set->asks_below) continue;
+    CAPTURE(set->name);
+    auto const sides = [&](int tiles, bool row_major) {
+      return sides_in_place(*set, tiles * set->blocks().nr, 4096, 1000, 2048, row_major);
+    };
+    CHECK((sides(16, true).transposed && sides(16, true).a && !sides(16, true).b));
+    CHECK_FALSE((sides(17, true).transposed || sides(17, true).a));
+    CHECK_FALSE(sides(16, false).transposed);
   }
 }
 

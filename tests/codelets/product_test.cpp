@@ -200,6 +200,20 @@ TEMPLATE_TEST_CASE("product is right where operands are read in place, over seve
   }
 }
 
+TEMPLATE_TEST_CASE("product is right for few rows and a row-major B, over several blocks of depth", "[product]", float,
+                   double) {
+  using T = TestType;
+  for (std::int64_t const m : {1, 7, 24, 45})
+    expect_right<T>({.m = m,
+                     .n = 517,
+                     .k = 1030,
+                     .a = {T(0.5), -1},
+                     .b = {-2},
+                     .c = {{1, 0}, {-1, T(0.5)}, {2, 1}},
+                     .b_order = order::row_major,
+                     .gap = 1});
+}
+
 TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cache", "[product]", float, double) {
   std::int64_t const shapes[][3] = {{60007, 3, 73}, {8003, 7, 530}};
   for (auto const& [m, n, k] : shapes)
