@@ -91,11 +91,22 @@ struct avx2_f32 {
 
 bool available() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
+// Asked for in every product.
+blocking blocks_f64() {
+  static blocking const found = blocks_for_caches(12, 4, sizeof(double));
+  return found;
+}
+
+blocking blocks_f32() {
+  static blocking const found = blocks_for_caches(24, 4, sizeof(float));
+  return found;
+}
+
 }  // namespace
 
 kernel_set<double> const avx2_kernels_f64{"avx2",
                                           available,
-                                          [] { return blocks_for_caches(12, 4, sizeof(double)); },
+                                          blocks_f64,
                                           simd_packing<avx2_f64>::pack_a,
                                           simd_packing<avx2_f64>::pack_b,
                                           simd_kernels<avx2_f64>::macro,
@@ -105,7 +116,7 @@ kernel_set<double> const avx2_kernels_f64{"avx2",
                                           avx2_f64::lanes / 2};
 kernel_set<float> const avx2_kernels_f32{"avx2",
                                          available,
-                                         [] { return blocks_for_caches(24, 4, sizeof(float)); },
+                                         blocks_f32,
                                          simd_packing<avx2_f32>::pack_a,
                                          simd_packing<avx2_f32>::pack_b,
                                          simd_kernels<avx2_f32>::macro,

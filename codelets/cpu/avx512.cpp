@@ -97,11 +97,22 @@ bool available() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 
+// Asked for in every product.
+blocking blocks_f64() {
+  static blocking const found = blocks_for_caches(24, 8, sizeof(double));
+  return found;
+}
+
+blocking blocks_f32() {
+  static blocking const found = blocks_for_caches(48, 8, sizeof(float));
+  return found;
+}
+
 }  // namespace
 
 kernel_set<double> const avx512_kernels_f64{"avx512",
                                             available,
-                                            [] { return blocks_for_caches(24, 8, sizeof(double)); },
+                                            blocks_f64,
                                             simd_packing<avx512_f64>::pack_a,
                                             simd_packing<avx512_f64>::pack_b,
                                             simd_kernels<avx512_f64>::macro,
@@ -111,7 +122,7 @@ kernel_set<double> const avx512_kernels_f64{"avx512",
                                             avx512_f64::lanes / 2};
 kernel_set<float> const avx512_kernels_f32{"avx512",
                                            available,
-                                           [] { return blocks_for_caches(48, 8, sizeof(float)); },
+                                           blocks_f32,
                                            simd_packing<avx512_f32>::pack_a,
                                            simd_packing<avx512_f32>::pack_b,
                                            simd_kernels<avx512_f32>::macro,

@@ -111,30 +111,36 @@ struct simd_kernels {
   // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
   static constexpr int deep_enough = 64;
 
-  // Of A, what to ask for from `a` on, where chunk z begins. A packed A goes on in the next panel; after the last chunk
-  // of one in place come the first ones of the tile below.
+  // Of A, what to ask for from step `a` of chunk z on. A packed A goes on in the next panel. In place, the last chunks
+  // ask for the first ones of the tile below, `run` elements further; those of shallow tiles for their likes there.
   template <bool PackedA>
-  [[gnu::always_inline]] static T const* far_of(T const* a, std::int64_t a_step, T const* below, int z, int chunks) {
+  [[gnu::always_inline]] static T const* far_of(T const* a, std::int64_t a_step, std::int64_t run, int z, int chunks) {
     if constexpr (PackedA || V::chunks_ahead == 0) return a + ahead * a_step;
     else if (z + V::chunks_ahead < chunks) return a + V::chunks_ahead * chunk * a_step;
-    else return below + (z < chunks ? (z + V::chunks_ahead) % chunks : z) * chunk * a_step;
+    else return a + run + (chunks < V::chunks_ahead || z == chunks ? 0 : V::chunks_ahead - chunks) * chunk * a_step;
   }
 
-  // Asks for the lines of one tile of every destination: a few of its columns of `Length` elements at a time, or rows.
-  template <int Length>
+  // Asks for the lines of one tile of every destination: a few of its columns at a time, or rows of a row-major C.
+  template <int MV>
   struct tile_prefetch {
     destination<T> const* d;
     std::int64_t offset, apart;
-    int count, left;  // of a tile, and not yet asked for over all destinations
-    int run = 0;
+    int count, left;  // columns, or rows, of a tile, and those not yet asked for, over all destinations
+    bool rows;
+    int at = 0;
     static constexpr int line = 64 / sizeof(T);
     [[gnu::always_inline]] void advance(int runs) {
       for (; runs > 0 && left > 0; --runs, --left) {
-        T const* const c = d->data + offset + run * apart;
+        T const* const c = d->data + offset + at * apart;
+        if (rows) {
+          __builtin_prefetch(c, 1, 3);
+          __builtin_prefetch(c + nr - 1, 1, 3);
+        } else {
 #pragma GCC unroll 3
-        for (int i = 0; i < Length; i += line) __builtin_prefetch(c + i, 1, 3);
-        __builtin_prefetch(c + Length - 1, 1, 3);
-        if (++run == count) run = 0, ++d;
+          for (int i = 0; i < MV * lanes; i += line) __builtin_prefetch(c + i, 1, 3);
+          __builtin_prefetch(c + MV * lanes - 1, 1, 3);
+        }
+        if (++at == count) at = 0, ++d;
       }
     }
   };
@@ -147,11 +153,10 @@ struct simd_kernels {
     std::int64_t const a_step = call.a_unpacked ? call.a_step : MV * lanes;
     std::int64_t const a_run = call.a_unpacked ? MV * lanes : MV * lanes * static_cast<std::int64_t>(call.depth);
     int const chunks = call.depth / chunk, rest = call.depth % chunk;
-    bool const by_rows = call.rs != 1 && call.cs == 1, wanted = touches_c && call.depth >= deep_enough;
-    int const columns = wanted && call.rs == 1 ? call.count * at.cols : 0;
-    int const rows = wanted && by_rows ? call.count * at.rows : 0;
-    int const columns_a_chunk = columns ? (columns + chunks - 1) / chunks : 0;
-    int const rows_a_chunk = rows ? (rows + chunks - 1) / chunks : 0;
+    bool const by_rows = call.rs != 1 && call.cs == 1;
+    int const runs = by_rows ? at.rows : at.cols;  // of contiguous elements of C
+    int const wanted = touches_c && (call.rs == 1 || by_rows) && call.depth >= deep_enough ? call.count * runs : 0;
+    int const runs_a_chunk = wanted ? (wanted + chunks - 1) / chunks : 0;
 
     for (int tile = 0; tile < at.tiles; ++tile, a_first += a_run, buffer += MV * lanes * nr) {
       std::int64_t const offset = (at.row + tile * MV * lanes) * call.rs + at.col * call.cs;
@@ -160,17 +165,14 @@ struct simd_kernels {
       vector acc[NR][MV];
       for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
 
-      tile_prefetch<MV * lanes> c_columns{call.destinations, offset, call.cs, at.cols, columns};
-      tile_prefetch<nr> c_rows{call.destinations, offset, call.rs, at.rows, rows};
+      tile_prefetch<MV> lines{call.destinations, offset, by_rows ? call.rs : call.cs, runs, wanted, by_rows};
       for (int z = 0; z < chunks; ++z) {
-        c_columns.advance(columns_a_chunk);
-        c_rows.advance(rows_a_chunk);
+        lines.advance(runs_a_chunk);
         if (call.prefetch) call.prefetch->advance();
-        one_chunk<MV, NR, PackedA>(a, a_step, far_of<PackedA>(a, a_step, a_first + a_run, z, chunks), b, call.b_step,
-                                   acc);
+        one_chunk<MV, NR, PackedA>(a, a_step, far_of<PackedA>(a, a_step, a_run, z, chunks), b, call.b_step, acc);
       }
       steps<MV, NR, !PackedA && V::chunks_ahead != 0>(
-          rest, a, a_step, far_of<PackedA>(a, a_step, a_first + a_run, chunks, chunks), b, call.b_step, acc);
+          rest, a, a_step, far_of<PackedA>(a, a_step, a_run, chunks, chunks), b, call.b_step, acc);
 
       if (call.mode == gather::add || call.mode == gather::finish)
         for_each_vector<MV, NR>(

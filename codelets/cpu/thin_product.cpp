@@ -153,7 +153,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   if (thin.transposed) return thin_product(kernels, transposed(call), {.a = thin.a, .b = thin.b}, scratch);
   blocking const blocks = kernels.blocks();
   block size = block_of(kernels, call, thin);
-  size.depth = balanced(call.k, size.depth, least_k_block);
+  size.depth = call.k <= size.depth ? call.k : balanced(call.k, size.depth, least_k_block);
   auto const [kc, mc, streamed] = size;
   std::int64_t const whole_rows = thin.a ? call.m - call.m % kernels.unpacked_rows : 0;  // the others are packed
   std::int64_t const packed_rows = call.m - whole_rows;
