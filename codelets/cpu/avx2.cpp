@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include "codelets/cpu/avx2_chunk.hpp"
-#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
@@ -91,37 +90,26 @@ struct avx2_f32 {
 
 bool available() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
-// Asked for in every product.
-blocking blocks_f64() {
-  static blocking const found = blocks_for_caches(12, 4, sizeof(double));
-  return found;
-}
-
-blocking blocks_f32() {
-  static blocking const found = blocks_for_caches(24, 4, sizeof(float));
-  return found;
-}
-
 }  // namespace
 
 kernel_set<double> const avx2_kernels_f64{"avx2",
                                           available,
-                                          blocks_f64,
+                                          simd_kernels<avx2_f64>::blocks,
                                           simd_packing<avx2_f64>::pack_a,
                                           simd_packing<avx2_f64>::pack_b,
                                           simd_kernels<avx2_f64>::macro,
                                           avx2_f64::lanes,
-                                          avx2_f64::chunks_ahead > 0,
+                                          simd_kernels<avx2_f64>::asks_below,
                                           simd_dots<avx2_f64>::dots,
                                           avx2_f64::lanes / 2};
 kernel_set<float> const avx2_kernels_f32{"avx2",
                                          available,
-                                         blocks_f32,
+                                         simd_kernels<avx2_f32>::blocks,
                                          simd_packing<avx2_f32>::pack_a,
                                          simd_packing<avx2_f32>::pack_b,
                                          simd_kernels<avx2_f32>::macro,
                                          avx2_f32::lanes,
-                                         avx2_f32::chunks_ahead > 0,
+                                         simd_kernels<avx2_f32>::asks_below,
                                          simd_dots<avx2_f32>::dots,
                                          avx2_f32::lanes / 2};
 

@@ -2,7 +2,6 @@
 // Kernel set "avx512": tiles of 24×8 doubles and 48×8 floats in 24 of the 32 vector registers.
 #include <immintrin.h>
 
-#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
@@ -97,37 +96,26 @@ bool available() {
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 
-// Asked for in every product.
-blocking blocks_f64() {
-  static blocking const found = blocks_for_caches(24, 8, sizeof(double));
-  return found;
-}
-
-blocking blocks_f32() {
-  static blocking const found = blocks_for_caches(48, 8, sizeof(float));
-  return found;
-}
-
 }  // namespace
 
 kernel_set<double> const avx512_kernels_f64{"avx512",
                                             available,
-                                            blocks_f64,
+                                            simd_kernels<avx512_f64>::blocks,
                                             simd_packing<avx512_f64>::pack_a,
                                             simd_packing<avx512_f64>::pack_b,
                                             simd_kernels<avx512_f64>::macro,
                                             avx512_f64::lanes,
-                                            avx512_f64::chunks_ahead > 0,
+                                            simd_kernels<avx512_f64>::asks_below,
                                             simd_dots<avx512_f64>::dots,
                                             avx512_f64::lanes / 2};
 kernel_set<float> const avx512_kernels_f32{"avx512",
                                            available,
-                                           blocks_f32,
+                                           simd_kernels<avx512_f32>::blocks,
                                            simd_packing<avx512_f32>::pack_a,
                                            simd_packing<avx512_f32>::pack_b,
                                            simd_kernels<avx512_f32>::macro,
                                            avx512_f32::lanes,
-                                           avx512_f32::chunks_ahead > 0,
+                                           simd_kernels<avx512_f32>::asks_below,
                                            simd_dots<avx512_f32>::dots,
                                            avx512_f32::lanes / 2};
 

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_set.hpp"
 #include "codelets/cpu/simd_packing.hpp"
 #include "codelets/cpu/source_stream.hpp"
@@ -25,6 +26,13 @@ struct simd_kernels {
   using T = typename V::element;
   using vector = typename V::vector;
   static constexpr int lanes = V::lanes, nr = V::nr, vectors = 3, mr = vectors * lanes;
+  static constexpr bool asks_below = V::chunks_ahead > 0;
+
+  // Every product asks for them.
+  static blocking blocks() {
+    static blocking const found = blocks_for_caches(mr, nr, sizeof(T));
+    return found;
+  }
 
   // ---- micro-kernel --------------------------------------------------------------------------------------------
 
@@ -95,7 +103,7 @@ struct simd_kernels {
       a += chunk * MV * lanes;
       b.at += chunk * nr;
     } else {
-      steps<MV, NR, !PackedA && V::chunks_ahead != 0>(chunk, a, a_step, far, b, b_step, acc);
+      steps<MV, NR, !PackedA && asks_below>(chunk, a, a_step, far, b, b_step, acc);
     }
   }
 
@@ -115,7 +123,7 @@ struct simd_kernels {
   // ask for the first ones of the tile below, `run` elements further; those of shallow tiles for their likes there.
   template <bool PackedA>
   [[gnu::always_inline]] static T const* far_of(T const* a, std::int64_t a_step, std::int64_t run, int z, int chunks) {
-    if constexpr (PackedA || V::chunks_ahead == 0) return a + ahead * a_step;
+    if constexpr (PackedA || !asks_below) return a + ahead * a_step;
     else if (z + V::chunks_ahead < chunks) return a + V::chunks_ahead * chunk * a_step;
     else return a + run + (chunks < V::chunks_ahead || z == chunks ? 0 : V::chunks_ahead - chunks) * chunk * a_step;
   }
@@ -171,8 +179,8 @@ struct simd_kernels {
         if (call.prefetch) call.prefetch->advance();
         one_chunk<MV, NR, PackedA>(a, a_step, far_of<PackedA>(a, a_step, a_run, z, chunks), b, call.b_step, acc);
       }
-      steps<MV, NR, !PackedA && V::chunks_ahead != 0>(
-          rest, a, a_step, far_of<PackedA>(a, a_step, a_run, chunks, chunks), b, call.b_step, acc);
+      steps<MV, NR, !PackedA && asks_below>(rest, a, a_step, far_of<PackedA>(a, a_step, a_run, chunks, chunks), b,
+                                            call.b_step, acc);
 
       if (call.mode == gather::add || call.mode == gather::finish)
         for_each_vector<MV, NR>(
@@ -180,7 +188,9 @@ struct simd_kernels {
       if (!touches_c) {
         for_each_vector<MV, NR>([&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
       } else if (by_rows) {
-        update_row_major<MV, NR>(acc, call, offset, at);
+        alignas(64) T m[MV * lanes * nr];
+        transpose<MV, NR>(acc, m);
+        for (int q = 0; q < call.count; ++q) update_row_major(m, call, call.destinations[q], offset, at.rows, at.cols);
       } else if (call.rs != 1) {  // through a small tile
         alignas(64) T m[NR * MV * lanes];
         for_each_vector<MV, NR>([&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
@@ -248,12 +258,10 @@ struct simd_kernels {
     });
   }
 
-  // C by rows: the vectors are transposed through a small tile, nr elements a row.
+  // C by rows, through a small tile of nr elements a row.
   template <int MV, int NR>
-  static void update_row_major(vector const (&acc)[NR][MV], macro_call<T> const& call, std::int64_t offset,
-                               tile_run const& at) {
+  [[gnu::always_inline]] static void transpose(vector const (&acc)[NR][MV], T* m) {
     static_assert(V::tile == nr);
-    alignas(64) T m[MV * lanes * nr];
 #pragma GCC unroll 3
     for (int i = 0; i < MV; ++i) {
       vector columns[nr];
@@ -261,14 +269,14 @@ struct simd_kernels {
       for (int j = 0; j < nr; ++j) columns[j] = j < NR ? acc[j < NR ? j : 0][i] : V::zero();
       V::store_transposed(columns, m + i * lanes * nr, nr);
     }
-    for (int q = 0; q < call.count; ++q) {
-      destination<T> const& d = call.destinations[q];
-      if (at.cols == nr) update_rows(m, call, d, offset, at.rows, load_row, store_row);
-      else
-        update_rows(
-            m, call, d, offset, at.rows, [part = V::first(at.cols)](T const* c) { return V::load(c, part); },
-            [part = V::first(at.cols)](T* c, vector x) { V::store(c, x, part); });
-    }
+  }
+  [[gnu::noinline]] static void update_row_major(T const* m, macro_call<T> const& call, destination<T> const& d,
+                                                 std::int64_t offset, int rows, int cols) {
+    if (cols == nr) return update_rows(m, call, d, offset, rows, load_row, store_row);
+    auto const part = V::first(cols);
+    update_rows(
+        m, call, d, offset, rows, [part](T const* c) { return V::load(c, part); },
+        [part](T* c, vector x) { V::store(c, x, part); });
   }
   [[gnu::always_inline]] static vector load_row(T const* p) {
     if constexpr (nr < lanes) return V::load_narrow(p);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "codelets/cpu/plain_loops.hpp"
 #include "codelets/cpu/thin_product.hpp"
@@ -131,13 +130,14 @@ TEMPLATE_TEST_CASE("a thin A that is asked for ahead is read where it lies, what
   for (auto const* set : cpu::kernel_sets<TestType>()) {
     if (!set->available() || !set->asks_below) continue;
     CAPTURE(set->name);
-    auto const [mr, nr] = std::pair{set->blocks().mr, set->blocks().nr};
+    cpu::blocking const b = set->blocks();
     auto const in_place = [&](int m, int tiles, int apart) {
-      return sides_in_place(*set, m, tiles * nr, 4096, apart).a;
+      return sides_in_place(*set, m, tiles * b.nr, 4096, apart).a;
     };
     for (int const apart : {2048, 65536, 65536 + 64}) CHECK((in_place(4096, 16, apart) && !in_place(4096, 17, apart)));
     for (int const apart : {65536 + 8, 65536 + 32}) CHECK((in_place(4096, 8, apart) && !in_place(4096, 9, apart)));
-    for (int const apart : {2048, 65536 + 8}) CHECK((in_place(14 * mr, 40, apart) && !in_place(14 * mr, 41, apart)));
+    for (int const apart : {2048, 65536 + 8})
+      CHECK((in_place(14 * b.mr, 40, apart) && !in_place(14 * b.mr, 41, apart)));
   }
 }
 
