@@ -156,10 +156,11 @@ private:
     shape_.outer = 1;
   }
 
+  /// Whole lines are written: a single column must end with one, others have the room between them.
   [[nodiscard]] bool streamable(block_stream<T> const& x) const {
-    auto const aligned = [](std::uintptr_t bytes) { return bytes % line_bytes == 0; };
-    return x.inner == 1 && aligned(reinterpret_cast<std::uintptr_t>(x.data)) &&
-           (shape_.outer == 1 || aligned(static_cast<std::uintptr_t>(x.outer) * sizeof(T)));
+    std::int64_t const apart = shape_.outer == 1 ? shape_.inner : x.outer;
+    return x.inner == 1 && reinterpret_cast<std::uintptr_t>(x.data) % line_bytes == 0 &&
+           apart * static_cast<std::int64_t>(sizeof(T)) % line_bytes == 0;
   }
 
   /// What must come from far: inputs, and the destinations of ordinary stores; a block in both roles once.

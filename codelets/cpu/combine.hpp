@@ -46,7 +46,7 @@ struct combine_input {
 /// Inputs are distinct blocks. An output may be the very block of an input, with the same strides (each element is read
 /// before it is written); partial overlap is not allowed, nor is one block as two outputs. An output that is the very
 /// input it repeats, with beta = 0, costs nothing. streaming: non-temporal stores into those fresh outputs with beta =
-/// 0 that are 64-byte aligned in every column (or row).
+/// 0 whose every column (or row) begins a cache line; the rest of its last line, which is nobody's, may be zeroed.
 template <typename T>
 void combine(combine_program<T> const& program, std::span<combine_input<T> const> inputs,
              std::span<combine_output<T> const> outputs, std::int64_t rows, std::int64_t cols, bool streaming);

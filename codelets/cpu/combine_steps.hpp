@@ -17,9 +17,10 @@ inline constexpr int max_step_terms = 7;
 template <typename T>
 struct chunk_step {
   int to = -1;
-  int keep = -1;           // a second destination, in L1, for the later readers of a streamed one
-  bool streaming = false;  // non-temporal stores; `to` is then 64-byte aligned
-  int terms = 0;           // none: zeros
+  int keep = -1;  // a second destination, in L1, for the later readers of a streamed one
+  bool streaming =
+      false;      // non-temporal stores of whole lines: `to` begins one, zeros fill the last one, in `keep` too
+  int terms = 0;  // none: zeros
   int from[max_step_terms] = {};
   T coefficient[max_step_terms] = {};
 };

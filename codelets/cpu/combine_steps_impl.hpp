@@ -42,10 +42,38 @@ inline void stream(T* to, V const& x) {
 #endif
 }
 
+/// The first elements of a vector, `count` of them; zeros behind them. Nothing else is read.
+template <typename T>
+inline typename vector_of<T>::aligned load_first(T const* from, std::int64_t count) {
+  using vector = typename vector_of<T>::aligned;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 8)
+    return reinterpret_cast<vector>(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << count) - 1), from));
+  else return reinterpret_cast<vector>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1 << count) - 1), from));
+#else
+  vector x = {};
+  for (std::int64_t i = 0; i < count; ++i) x[i] = from[i];
+  return x;
+#endif
+}
+
+/// Writes nothing else.
+template <typename T, typename V>
+inline void store_first(T* to, V const& x, std::int64_t count) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 8)
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1 << count) - 1), reinterpret_cast<__m512d>(x));
+  else _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1 << count) - 1), reinterpret_cast<__m512>(x));
+#else
+  for (std::int64_t i = 0; i < count; ++i) to[i] = x[i];
+#endif
+}
+
 /// For writing the line is fetched for ownership, where the instruction set has that.
 inline void prefetch_lines(void const* first, std::int64_t bytes, request how) {
-  auto const* line = static_cast<char const*>(first);
-  auto const* const last = line + bytes - 1;
+  auto const* const begin = static_cast<char const*>(first);
+  auto const* const last = begin + bytes - 1;
+  auto const* line = begin - reinterpret_cast<std::uintptr_t>(begin) % 64;
   switch (how) {
     case request::reading:
       for (; line <= last; line += 64) __builtin_prefetch(line, 0, 3);
@@ -81,23 +109,29 @@ void run_step(chunk_step<T> const& step, T* const* places, std::int64_t count) {
   T* const to = places[step.to];
   T* const keep = How == store::streamed_and_kept ? places[step.keep] : nullptr;
 
+  auto const sum_of = [&](auto const& load) __attribute__((always_inline)) {
+    vector sum = {};
+    if constexpr (Terms > 0) sum = coefficient[0] * load(from[0]);
+#pragma GCC unroll 8
+    for (int t = 1; t < Terms; ++t) sum = sum + coefficient[t] * load(from[t]);
+    return sum;
+  };
   std::int64_t e = 0;
   for (; e + lanes <= count; e += lanes) {
-    vector sum = {};
-    if constexpr (Terms > 0) sum = coefficient[0] * *reinterpret_cast<loose const*>(from[0] + e);
-#pragma GCC unroll 8
-    for (int t = 1; t < Terms; ++t) sum = sum + coefficient[t] * *reinterpret_cast<loose const*>(from[t] + e);
+    vector const sum = sum_of([&](T const* x) { return *reinterpret_cast<loose const*>(x + e); });
     if constexpr (How == store::ordinary) *reinterpret_cast<loose*>(to + e) = sum;
     if constexpr (How != store::ordinary) stream(to + e, sum);
     if constexpr (How == store::streamed_and_kept) *reinterpret_cast<loose*>(keep + e) = sum;
   }
-  for (; e < count; ++e) {
-    T sum = 0;
-    if constexpr (Terms > 0) sum = coefficient[0] * from[0][e];
-#pragma GCC unroll 8
-    for (int t = 1; t < Terms; ++t) sum = sum + coefficient[t] * from[t][e];
-    to[e] = sum;
-    if constexpr (How == store::streamed_and_kept) keep[e] = sum;
+  // What is streamed ends with a line: one that is written in part has to be read.
+  constexpr std::int64_t line = 64 / static_cast<int>(sizeof(T));
+  std::int64_t const end = How == store::ordinary ? count : (count + line - 1) / line * line;
+  for (; e < end; e += lanes) {
+    std::int64_t const left = count - e < 0 ? 0 : count - e < lanes ? count - e : lanes;
+    vector const sum = sum_of([&](T const* x) { return load_first(x + e, left); });
+    if constexpr (How == store::ordinary) store_first(to + e, sum, left);
+    if constexpr (How != store::ordinary) stream(to + e, sum);
+    if constexpr (How == store::streamed_and_kept) *reinterpret_cast<loose*>(keep + e) = sum;
   }
 }
 

@@ -14,7 +14,9 @@ struct source_stream {
   [[gnu::always_inline]] void add(void const* first, std::int64_t bytes, std::int64_t stride,
                                   std::int64_t runs) noexcept {
     if (count_ == capacity || bytes <= 0 || runs <= 0) return;
-    std::int64_t const pairs_a_run = (bytes + pair - 1) / pair;
+    // Runs need not begin lines: each is asked for from its first line on, and as far as the worst of them reaches.
+    std::int64_t const before = stride % line == 0 ? reinterpret_cast<std::intptr_t>(first) % line : line - 1;
+    std::int64_t const pairs_a_run = (before + bytes + pair - 1) / pair;
     rectangles_[count_++] = {static_cast<char const*>(first), pairs_a_run * pair, stride, runs};
     pairs_ += pairs_a_run * runs;
   }
@@ -31,7 +33,7 @@ struct source_stream {
   [[gnu::always_inline]] void advance() noexcept {
     for (int n = per_call_; n > 0; --n) {
       __builtin_prefetch(at_, 0, 2);
-      __builtin_prefetch(at_ + pair / 2, 0, 2);
+      __builtin_prefetch(at_ + line, 0, 2);
       at_ += pair;
       if (at_ != end_) continue;
       if (++run_ == rectangles_[current_].runs) run_ = 0, ++current_;
@@ -44,7 +46,7 @@ struct source_stream {
   }
 
 private:
-  static constexpr std::int64_t pair = 128;  // bytes of the two cache lines that are asked for together
+  static constexpr std::int64_t line = 64, pair = 2 * line;  // bytes; two lines are asked for together
   struct rectangle {
     char const* first;
     std::int64_t bytes, stride, runs;
@@ -52,6 +54,7 @@ private:
   [[gnu::always_inline]] void begin_run() noexcept {
     rectangle const& r = rectangles_[current_];
     at_ = r.first + run_ * r.stride;
+    at_ -= reinterpret_cast<std::intptr_t>(at_) % line;
     end_ = at_ + r.bytes;
   }
 
