@@ -34,11 +34,11 @@ inline constexpr int most_k_block = 256;
 inline constexpr int kept_b_bytes = 2 << 20;
 
 /// Sums whose blocks are at least so large bypass the caches: they would not stay there until a product reads them.
-/// Measured with 2 MiB of L2 a core and with the reading of the result counted in: ordinary stores win by 15 % at
-/// 0.5 MiB, streaming by 5–15 % at 2 and 8 MiB and by a quarter from 32 MiB. With 0.5 MiB a core, where such sums alone
-/// are formed 1.5 to 1.9 times as fast by streaming from 0.5 MiB on, whole products of 1024 to 4096 take as long either
-/// way.
-inline constexpr int streaming_bytes = 2 << 20;
+/// Measured with the reading of the result counted in: with 2 MiB of L2 a core ordinary stores win by 15 % at 0.5 MiB,
+/// streaming by 5–15 % at 2 and 8 MiB and by a quarter from 32 MiB. With 1 MiB a core products of 4080 over sums of
+/// nearly 2 MiB take 5 % less time by streaming, other whole products as long by either from 0.25 MiB on; with 0.5 MiB
+/// as long from 0.5 MiB on. Not at the size of a block of 256, 512 or 1024: neighbours of a power of two are alike.
+inline constexpr int streaming_bytes = 3 << 18;
 
 /// Does it keep B? Where half of the second-level cache is few rows of A, packing B again for each of its blocks takes
 /// a tenth of the time.

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/7";
+constexpr char const* profile_version = HEPTAD_VERSION "/8";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
