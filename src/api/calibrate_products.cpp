@@ -222,8 +222,9 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
           gbytes(3 * block_bytes, undisturbed(times.fetched) - undisturbed(times.here))};
 }
 
-// Of a fused level, as most products with ragged edges are below one that does not divide by two; further rows, in the
-// mean of the sizes, that explain what its products take longer than those of aligned_size by their flops.
+// Of a fused level, as most products with ragged edges are below one that does not divide by two; rows beyond whole
+// vectors, in the mean of the sizes, that explain what its products take longer than those of aligned_size by their
+// flops.
 class ragged_bench {
 public:
   void turn(auto const& bench, double budget) {
@@ -234,12 +235,13 @@ public:
       ragged_[i].push_back(bench.level(level_, level_kind::fused, {s, s, s}, true, budget));
     }
   }
-  [[nodiscard]] double rows() const {
+  [[nodiscard]] double rows(int vector_rows) const {
     constexpr double least = 0.01, most = 64;
     double sum = 0;
     for (std::size_t i = 0; i < ragged_.size(); ++i) {
       double const s = ragged_sizes[i], by_flops = undisturbed(aligned_) * std::pow(s / aligned_size, 3);
-      sum += s * (undisturbed(ragged_[i]) / by_flops - 1);
+      double const whole_vectors = std::ceil(s / vector_rows) * vector_rows;
+      sum += s * undisturbed(ragged_[i]) / by_flops - whole_vectors;
     }
     return std::clamp(sum / double(ragged_.size()), least, most);
   }
@@ -295,7 +297,9 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   for (int const m : r.sides)
     for (int const n : r.sides)
       for (int const k : r.sides) r.product_gflops.push_back(2e-9 * m * n * k / undisturbed(*product++));
-  r.ragged_rows = ragged.rows();
+  cpu::kernel_set<T> const& kernels = *cpu::find_kernel_set<T>(kernel);
+  r.vector_rows = kernels.unpacked_rows > 0 ? kernels.unpacked_rows : kernels.blocks().mr;
+  r.ragged_rows = ragged.rows(r.vector_rows);
   r.terms.clear();
   for (std::size_t s = 0; s < times.size(); ++s)
     r.terms.push_back(term_rates(settings.term_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));

@@ -77,6 +77,7 @@ rate_table read_rates(json_fields const& from, std::string const& type) {
   result.terms =
       from.rows<rate_table::term_rates>(type, "terms", &rate_table::term_rates::size,
                                         [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
+  from.numbers(type)("vector_rows", result.vector_rows);
   from.numbers(type)("ragged_rows", result.ragged_rows);
   return result;
 }
@@ -89,6 +90,7 @@ json to_json(rate_table const& r) {
   json result = {{"sides", r.sides},
                  {"product_gflops", r.product_gflops},
                  {"terms", json::array()},
+                 {"vector_rows", r.vector_rows},
                  {"ragged_rows", r.ragged_rows}};
   for (rate_table::term_rates const& t : r.terms) for_each_term_rate(t, writer(result["terms"].emplace_back()));
   return result;
@@ -96,7 +98,7 @@ json to_json(rate_table const& r) {
 
 // Shape of the curves on AVX-512 server cores: a product reaches h / (h + 45) of its best rate, with h the harmonic
 // mean of its sides.
-rate_table default_rates(double gflops) {
+rate_table default_rates(double gflops, int vector_rows) {
   rate_table r;
   r.sides = {8, 32, 96, 256, 512, 1024, 2048};
   r.product_gflops.clear();
@@ -107,6 +109,7 @@ rate_table default_rates(double gflops) {
         r.product_gflops.push_back(gflops * mean / (mean + 45));
       }
   r.terms = {{64, 33, 30, 250, 250, 50}, {256, 15, 26, 150, 150, 80}, {1024, 12, 20, 40, 40, 500}};
+  r.vector_rows = vector_rows;
   return r;
 }
 
@@ -126,8 +129,8 @@ machine_profile default_profile() {
   p.version = profile_version;
   p.passes = {{256e3, 60, 60, 60}, {4e6, 35, 50, 50}, {256e6, 30, 50, 25}};
   p.widths = {{6, 1.2}, {20, 1.3}, {50, 1.5}};
-  p.f64 = default_rates(65);
-  p.f32 = default_rates(130);
+  p.f64 = default_rates(65, 8);
+  p.f32 = default_rates(130, 16);
 
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return p;

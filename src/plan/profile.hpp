@@ -26,8 +26,10 @@ struct rate_table {
     double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes;
   };
   std::vector<term_rates> terms{{64, 50, 50, 50, 50, 50}};
-  /// A product whose columns of C are not whole cache lines takes as long as one with so many more rows: for the part
-  /// of a tile at its edge, and for vectors that lie across two lines.
+  /// Rows of a vector of the kernels: a product takes as long as one with all of its last vector's rows. One whose
+  /// columns of C are not whole cache lines takes as long as with so many further rows: for a tile that is partly
+  /// empty, and for vectors that lie across two lines.
+  int vector_rows = 1;
   double ragged_rows = 0.01;
 
   /// Of the largest product in the table.

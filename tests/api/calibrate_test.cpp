@@ -47,6 +47,7 @@ TEST_CASE("calibration fills every table, says how far it is, and ends at one") 
     CHECK(r->product_gflops.front() == Approx(2e-9 * 8 * 8 * 8 / 1e-3));
     CHECK(r->product_gflops.back() == Approx(2e-9 * 40 * 40 * 40 / 1e-3));
     CHECK(r->terms[1].size == 64);
+    CHECK(r->vector_rows > 0);
     CHECK(r->ragged_rows > 0);
   }
   REQUIRE(p.passes.size() >= 2);

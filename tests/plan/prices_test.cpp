@@ -31,7 +31,7 @@ TEST_CASE("what fetching costs is interpolated between the sizes that were measu
   CHECK(fetching == Approx(bytes * (1 / 20e9 + 1 / 40e9) / 2));
 }
 
-TEST_CASE("a product whose columns of C are not whole cache lines costs further rows") {
+TEST_CASE("a product costs whole vectors of rows, and further ones if its columns of C are not whole cache lines") {
   machine_profile machine = test::zen4();
   machine.f32.sides = {8};
   machine.f32.product_gflops = {50};
@@ -40,6 +40,11 @@ TEST_CASE("a product whose columns of C are not whole cache lines costs further 
   double const a_row = 2 * 70 * 30 / 50e9;
   CHECK(price.product(96, 70, 30) == Approx(96 * a_row));
   CHECK(price.product(100, 70, 30) == Approx(106 * a_row));
+  CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
+  machine.f32.vector_rows = 24;
+  CHECK(price.product(96, 70, 30) == Approx(96 * a_row));
+  CHECK(price.product(112, 70, 30) == Approx(120 * a_row));
+  CHECK(price.product(100, 70, 30) == Approx(126 * a_row));
   CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
 }
 
@@ -59,8 +64,8 @@ TEST_CASE("blocks that bypass the caches have the rate of such passes, however m
   machine.widths = {{8, 1}};
   prices const price(element_type::f64, machine);
   constexpr double traffic = 1e9, mib = 1 << 20;
-  CHECK(price.pass(traffic, 8 * 1.9 * mib, 8) == Approx(0.1));
-  CHECK(price.pass(traffic, 8 * 2 * mib, 8) == Approx(0.025));
-  CHECK(price.pass(traffic, 24 * mib, 24) == Approx(0.1));
+  CHECK(price.pass(traffic, 8 * 0.7 * mib, 8) == Approx(0.1));
+  CHECK(price.pass(traffic, 8 * 0.75 * mib, 8) == Approx(0.025));
+  CHECK(price.pass(traffic, 24 * 0.5 * mib, 24) == Approx(0.1));
   CHECK(price.pass(traffic, 4 * 3 * mib, 4) == Approx(0.025));
 }

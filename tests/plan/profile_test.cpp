@@ -39,6 +39,7 @@ machine_profile of_this_machine() {
   p.cpu = default_profile().cpu;
   p.version = default_profile().version;
   p.passes[1].scan_gbytes = 70;
+  p.f32.vector_rows = 16;
   p.f32.ragged_rows = 3;
   return p;
 }
@@ -84,6 +85,7 @@ TEST_CASE("a profile comes back as it was saved") {
   CHECK(loaded->widths[1].blocks == saved.widths[1].blocks);
   CHECK(loaded->widths[1].slower == saved.widths[1].slower);
   CHECK(loaded->task_seconds == saved.task_seconds);
+  CHECK(loaded->f32.vector_rows == saved.f32.vector_rows);
   CHECK(loaded->f32.ragged_rows == saved.f32.ragged_rows);
   CHECK(loaded->f32.sides == saved.f32.sides);
   CHECK(loaded->f32.product_gflops == saved.f32.product_gflops);
