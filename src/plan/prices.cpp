@@ -83,9 +83,10 @@ double prices::products(double m, double n, double k, double count, product_term
   if (m <= 0 || n <= 0 || k <= 0) return 0;
   // A side below the least one costs as much as that: registers are filled or not.
   double const least = rates_.sides.front();
-  bool const ragged = static_cast<std::int64_t>(m * bytes_) % cache_line != 0;
-  double const vectors = std::ceil(m / rates_.vector_rows);
-  double const rows = m <= least ? least : vectors * rates_.vector_rows + (ragged ? rates_.ragged_rows : 0);
+  auto const whole = static_cast<std::int64_t>(m);  // the search divides what is only peeled off in the end
+  std::int64_t const beyond = whole % rates_.vector_rows, filled = beyond > 0 ? rates_.vector_rows - beyond : 0;
+  bool const ragged = static_cast<std::int64_t>(static_cast<double>(whole) * bytes_) % cache_line != 0;
+  double const rows = m <= least ? least : m + static_cast<double>(filled) + (ragged ? rates_.ragged_rows : 0);
   double const flops = 2 * rows * std::max(n, least) * std::max(k, least);
   double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);

@@ -45,6 +45,7 @@ TEST_CASE("a product costs whole vectors of rows, and further ones if its column
   CHECK(price.product(96, 70, 30) == Approx(96 * a_row));
   CHECK(price.product(112, 70, 30) == Approx(120 * a_row));
   CHECK(price.product(100, 70, 30) == Approx(126 * a_row));
+  CHECK(price.product(96.25, 70, 30) == Approx(96.25 * a_row));
   CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
 }
 
