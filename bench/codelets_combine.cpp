@@ -161,7 +161,10 @@ void post_into_C(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * 12 * extent * extent * static_cast<std::int64_t>(sizeof(T)));
 }
 
-void sizes(benchmark::internal::Benchmark* b) { b->RangeMultiplier(2)->Range(128, 2048)->UseRealTime(); }
+/// Powers of two, and columns that are no whole cache lines.
+void sizes(benchmark::internal::Benchmark* b) {
+  b->RangeMultiplier(2)->Range(128, 2048)->Arg(255)->Arg(510)->Arg(1020)->UseRealTime();
+}
 
 void double_sums(benchmark::State& state, additions_program const& exact, bool streaming, bool looking) {
   fresh_sums<double>(state, exact, streaming, looking);
