@@ -32,7 +32,7 @@ cost cost_of(product_step const& step, graph const& g, prices const& price) {
                             static_cast<double>(step.c.size())};
   double const bytes =
       price.element_bytes() * (terms.a * elements(a) + terms.b * elements(b) + 2 * terms.c * elements(c));
-  return {2 * m * n * k, bytes, price.products(m, n, k, 1, terms, {g.product_buffer, g.between_passes})};
+  return {2 * m * n * k, bytes, price.products(m, n, k, 1, terms, {g.product_buffer, g.between_passes, g.blocks_of_C})};
 }
 
 cost cost_of(scale_step const& step, graph const&, prices const& price) {

@@ -168,10 +168,11 @@ double block_search::price(block const& x, fused_levels const& f, level_counts c
   ++priced_;
   auto const [m, n, k] = x.size.over(fused);
   product_terms const all = terms_of(fused);
+  int const blocks = fused.m * fused.n;
   double const products = f.least / 2 + (inside_passes(x) ? fused.rank * price_.fetching(m, n, k) : 0);
   return products + price_.further_sums(m, n, k, fused.rank, all) +
-         std::min(price_.further_updates(m, n, fused.rank, all, false),
-                  price_.further_updates(m, n, fused.rank, all, true));
+         std::min(price_.further_updates(m, n, fused.rank, all, {.product_buffer = false, .blocks_of_C = blocks}),
+                  price_.further_updates(m, n, fused.rank, all, {.product_buffer = true, .blocks_of_C = blocks}));
 }
 
 std::pmr::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {

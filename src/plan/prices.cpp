@@ -94,7 +94,7 @@ double prices::products(double m, double n, double k, double count, product_term
   double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
   if (how.between_passes) one += fetching(m, n, k);
   if (total.a <= count && total.b <= count && total.c <= count) return count * one;
-  return count * one + further_sums(m, n, k, count, total) + further_updates(m, n, count, total, how.product_buffer);
+  return count * one + further_sums(m, n, k, count, total) + further_updates(m, n, count, total, how);
 }
 
 double prices::further_sums(double m, double n, double k, double count, product_terms total) const {
@@ -103,9 +103,13 @@ double prices::further_sums(double m, double n, double k, double count, product_
          (total.b - count) * B * seconds_per_byte(std::sqrt(k * n), &rate_table::term_rates::b_gbytes);
 }
 
-double prices::further_updates(double m, double n, double count, product_terms total, bool product_buffer) const {
-  auto const update = product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
-  return 2 * (total.c - count) * bytes_ * m * n * seconds_per_byte(std::sqrt(m * n), update);
+double prices::further_updates(double m, double n, double count, product_terms total, product_setting how) const {
+  auto const update = how.product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
+  double const block = bytes_ * m * n;
+  // Before a block is updated again, all others are: those of a C that no cache holds come from memory.
+  bool const from_memory = block * how.blocks_of_C > static_cast<double>(machine_.l3_bytes);
+  double const by_memory = from_memory ? 1 / (machine_.update_gbytes * giga) : 0;
+  return 2 * (total.c - count) * block * std::max(seconds_per_byte(std::sqrt(m * n), update), by_memory);
 }
 
 double prices::rate_of(double bytes, double pass_rate::*what) const {

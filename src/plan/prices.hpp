@@ -20,6 +20,7 @@ struct product_terms {
 struct product_setting {
   bool product_buffer = false;  ///< AB, otherwise ABC
   bool between_passes = false;  ///< operands are where passes over much else have left them, not in an inner cache
+  int blocks_of_C = 1;          ///< that the fused levels cut their C into
 };
 
 class prices {
@@ -36,7 +37,7 @@ public:
   /// Of that, what the blocks take beyond one in each sum and one to update.
   [[nodiscard]] double further_sums(double m, double n, double k, double count, product_terms total) const;
   [[nodiscard]] double further_updates(double m, double n, double count, product_terms total,
-                                       bool product_buffer) const;
+                                       product_setting how) const;
   /// Of that, between passes, what fetching A, B and C takes.
   [[nodiscard]] double fetching(double m, double n, double k) const;
 

@@ -49,6 +49,21 @@ TEST_CASE("a product costs whole vectors of rows, and further ones if its column
   CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
 }
 
+TEST_CASE("further updates of a C that no cache holds come from memory") {
+  machine_profile machine = test::zen4();
+  machine.f64.terms = {{64, 60, 60, 100, 200, 60}};
+  machine.update_gbytes = 50;
+  machine.l3_bytes = 32 << 20;
+  prices const price(element_type::f64, machine);
+  double const m = 1024, n = 1024, bytes = 8 * m * n, further = 2 * (12 - 7) * bytes;  // read and written
+  product_terms const strassen{12, 12, 12};
+  CHECK(price.further_updates(m, n, 7, strassen, {true, false, 4}) == Approx(further / 100e9));
+  CHECK(price.further_updates(m, n, 7, strassen, {true, false, 5}) == Approx(further / 50e9));
+  CHECK(price.further_updates(m, n, 7, strassen, {false, false, 5}) == Approx(further / 50e9));
+  machine.f64.terms.front().ab_gbytes = 20;
+  CHECK(price.further_updates(m, n, 7, strassen, {true, false, 5}) == Approx(further / 20e9));
+}
+
 TEST_CASE("an operand is looked at with the rate for its size, and all workers with at most that of memory") {
   machine_profile machine = test::zen4();
   machine.passes = {{1e6, 10, 10, 40}, {1e8, 10, 80, 20}};
