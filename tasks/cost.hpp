@@ -11,8 +11,6 @@ namespace heptad {
 /// A block read and written counts twice.
 cost cost_of(combine_step const& step, graph const& g, prices const& price);
 
-cost cost_of(product_step const& step, graph const& g, prices const& price);
-
 cost cost_of(scale_step const& step, graph const& g, prices const& price);
 
 /// All steps, one after the other.

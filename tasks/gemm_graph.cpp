@@ -82,7 +82,6 @@ public:
     g_.type = how.type;
     g_.product_buffer = how.product_buffer;
     g_.between_passes = !how.levels.empty() && how.levels.front().kind != level_kind::fused;
-    if (levels_.fused) g_.blocks_of_C = levels_.fused->m * levels_.fused->n;
     g_.m = how.shape.m, g_.n = how.shape.n, g_.k = how.shape.k;
     // Only one worker has the scratch of a serial sequence at hand again.
     levels_.serial.opens = levels_.tasks.empty() && how.strips == 1 && how.workers == 1;

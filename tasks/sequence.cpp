@@ -72,6 +72,7 @@ sequence build_sequence(serial_levels const& levels, std::int64_t m, std::int64_
                         layouts const& layout, program_table& programs) {
   sequence s;
   s.m = m, s.n = n, s.k = k, s.how = how;
+  if (algorithm const* x = levels.fused) s.fused = {x->m, x->k, x->n, x->rank()};
   node whole;
   whole.a = {space_A, 0, 0, m, k};
   whole.b = {space_B, 0, 0, k, n};

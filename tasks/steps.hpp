@@ -8,6 +8,7 @@
 
 #include "src/algorithm/additions_program.hpp"
 #include "src/plan/level_schedule.hpp"
+#include "src/plan/prices.hpp"
 #include "tasks/block.hpp"
 
 namespace heptad {
@@ -61,6 +62,7 @@ struct sequence {
   std::int64_t scratch_elements = 0;  // of the buffers; the packing's own scratch is the codelet's affair
   // largest product step, which sizes the packing scratch
   std::int64_t leaf_m = 0, leaf_n = 0, leaf_k = 0;
+  fused_blocks fused;  // that its products are made of
 };
 
 /// A product task: run a sequence with these actual operands; alpha is multiplied by `coefficient`.

@@ -175,7 +175,9 @@ machine_profile calibrate(calibration_settings const& settings) {
   };
   for (double bytes = double(p.l2_bytes) / 2; bytes < most_stored_bytes / 2; bytes *= 4) add(bytes);
   for (double const bytes : {most_stored_bytes, least_streamed_bytes, 4 * least_streamed_bytes}) add(bytes);
+  add(double(p.l3_bytes) / 4);  // A, B and C just fit into the last cache
   pass_sizes.push_back(large);
+  std::ranges::sort(pass_sizes);
 
   int const steps = 2 * product_steps(settings) + pass_turns * static_cast<int>(pass_sizes.size()) + 3;
   progress_steps progress(settings.progress, steps);

@@ -22,10 +22,10 @@ struct calibration_settings {
   calibration_progress progress;
   std::string kernel = "auto";                              ///< a kernel set, or the best
   std::vector<int> sides{8, 32, 96, 256, 512, 1024, 2048};  ///< of the measured products, ascending
-  std::vector<int> term_sizes{64, 128, 256, 512, 1024};
-  std::vector<int> level_sizes{256, 512};  ///< of blocks, for passes over few and many of them
-  double largest_pass = 0;                 ///< bytes of the largest pass; 0: beyond every cache
-  calibration_clocks clocks;               ///< empty: those of the system
+  std::vector<int> fused_sizes{128, 256, 512, 1024, 2048};  ///< of the operands of fused levels
+  std::vector<int> level_sizes{256, 512};                   ///< of blocks, for passes over few and many of them
+  double largest_pass = 0;                                  ///< bytes of the largest pass; 0: beyond every cache
+  calibration_clocks clocks;                                ///< empty: those of the system
 };
 
 /// A measured profile of this machine. Blocking, about four minutes; uses all the cores that the process may use and

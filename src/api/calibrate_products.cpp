@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <memory>
 
@@ -20,26 +21,30 @@ namespace heptad {
 namespace {
 
 // Plans are told apart by a few percent, and a shared machine may lose more than that for seconds: everything is
-// measured in turns that are far apart, and what others add is left out (undisturbed), of levels as of the plain
-// products that they are compared with.
+// measured in turns that are far apart, and what others add is left out (undisturbed); what is compared is measured one
+// right after the other (time_beyond).
 constexpr int turns = 5;
+// Of fused levels in each turn, of operands that are not too large for it.
+constexpr int repeats = 2, most_repeated_size = 1024;
 
 struct extents {
   std::int64_t m, n, k;
 };
 
-// A fused level whose terms are priced, and the shape of its products in halves of their size: cubes, and shapes in
-// which two operands are larger than the third.
+// A fused level whose terms are priced, and the shape of the operands that it cuts, in halves of their size: cubes, and
+// shapes in which two operands are larger than the third.
 struct fused_sample {
   char const* algorithm;
   extents halves;
-  int largest = 1 << 20;  // size that it is measured at
 };
 constexpr extents cube{2, 2, 2};
 constexpr fused_sample fused_samples[] = {
-    {"strassen", cube},      {"strassen", {3, 3, 1}}, {"strassen", {3, 1, 3}},
-    {"strassen", {1, 3, 3}}, {"sparse333", cube},     {"strassen*strassen", cube, 512},
+    {"strassen", cube},  {"strassen", {3, 3, 1}}, {"strassen", {3, 1, 3}},     {"strassen", {1, 3, 3}},
+    {"sparse333", cube}, {"sparse343", cube},     {"strassen*strassen", cube},
 };
+
+// Operands from memory take at most so much of it.
+constexpr double most_fetched_bytes = 256e6;
 
 // Products with ragged edges beside this one, whose columns of C are whole cache lines.
 constexpr int aligned_size = 256;
@@ -49,8 +54,12 @@ constexpr int ragged_sizes[] = {247, 250, 253};
 // that it cannot be told from noise: they are priced as the first of these.
 constexpr char const* level_samples[] = {"sparse333", "sparse424", "strassen*strassen"};
 
-extents shape_of(fused_sample const& s, int size) {
-  return {s.halves.m * size / 2, s.halves.n * size / 2, s.halves.k * size / 2};
+// Of the products that the level makes of operands of about this size: whole cache lines.
+extents block_of(fused_sample const& s, algorithm const& x, int size) {
+  auto const part = [size](std::int64_t halves, std::int64_t parts) {
+    return std::max<std::int64_t>((halves * size / 2 / parts + 4) / 8 * 8, 8);
+  };
+  return {part(s.halves.m, x.m), part(s.halves.n, x.n), part(s.halves.k, x.k)};
 }
 
 template <typename T>
@@ -64,11 +73,10 @@ public:
         scratch_(static_cast<double>(most_scratch(kernels_, settings))) {}
 
   /// Seconds of C += A B, on operands where the run before left them; or, fetched, on others each time, of so many that
-  /// none is in an inner cache any more.
+  /// they are where passes leave them.
   [[nodiscard]] double plain(extents const& e, double budget, bool fetched = false) const {
     std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
-    std::int64_t const all = lda * (e.k + e.n) + ldb * e.n;
-    std::int64_t const sets = fetched ? std::max<std::int64_t>(2, fetched_elements() / all) : 1;
+    std::int64_t const all = held(e), sets = fetched ? sets_of(e) : 1;
     std::int64_t next = 0;
     cpu::term<T> A{nullptr, T(1)}, B{nullptr, T(1)};
     cpu::destination<T> C{nullptr, T(1), T(1)};
@@ -92,58 +100,86 @@ public:
     return seconds_of(clocks_, run, budget);
   }
 
-  /// Seconds of C := A B by one level with blocks of such sizes, for each of its products.
-  [[nodiscard]] double level(std::shared_ptr<algorithm const> const& x, level_kind kind, extents const& block,
-                             bool product_buffer, double budget) const {
+  /// Seconds of C := A B by such levels, whose products are of such blocks; on operands as above.
+  [[nodiscard]] double levels(std::vector<plan_level> list, extents const& block, bool product_buffer, double budget,
+                              bool fetched = false) const {
     plan how;
     how.type = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
     how.kernel = kernel_;
     how.product_buffer = product_buffer;
-    how.levels = {{x->name, kind, x}};
-    std::int64_t const m = how.shape.m = how.core_m = x->m * block.m;
-    std::int64_t const n = how.shape.n = how.core_n = x->n * block.n;
-    std::int64_t const k = how.shape.k = how.core_k = x->k * block.k;
+    how.levels = std::move(list);
+    auto [m, n, k] = block;
+    for (plan_level const& l : how.levels) m *= l.coefficients->m, n *= l.coefficients->n, k *= l.coefficients->k;
+    how.shape.m = how.core_m = m, how.shape.n = how.core_n = n, how.shape.k = how.core_k = k;
     how.shape.beta_zero = true;
     graph const g = build_gemm_graph(how, machine_);
     std::int64_t const lda = padded_leading_dimension(m, sizeof(T)), ldb = padded_leading_dimension(k, sizeof(T));
-    T* const A = operands_.data();
-    T* const B = A + lda * k;
-    gemm_operands<T> const operands{1, column_major<T const>(A, m, k, lda), column_major<T const>(B, k, n, ldb), 0,
-                                    column_major(B + ldb * n, m, n, lda)};
-    auto const work = make_executor<T>(g, how, operands, nullptr);
-    filled_memory<std::byte> const scratch(static_cast<double>(work->scratch_bytes()));
+    std::vector<std::unique_ptr<executor>> works;
+    for (std::int64_t i = 0; i < (fetched ? sets_of({m, n, k}) : 1); ++i) {
+      T* const A = operands_.data() + i * held({m, n, k});
+      T* const B = A + lda * k;
+      works.push_back(make_executor<T>(g, how,
+                                       {1, column_major<T const>(A, m, k, lda), column_major<T const>(B, k, n, ldb), 0,
+                                        column_major(B + ldb * n, m, n, lda)},
+                                       nullptr));
+    }
+    filled_memory<std::byte> const scratch(static_cast<double>(works.front()->scratch_bytes()));
+    std::size_t next = 0;
     auto const run = [&] {
-      for (task const& t : g.tasks) work->run(t, scratch.data());
+      executor& work = *works[next++ % works.size()];
+      for (task const& t : g.tasks) work.run(t, scratch.data());
     };
-    return seconds_of(clocks_, run, budget) / x->rank();
+    return seconds_of(clocks_, run, budget);
+  }
+
+  [[nodiscard]] double fused(std::shared_ptr<algorithm const> const& x, extents const& block, bool product_buffer,
+                             double budget, bool fetched = false) const {
+    return levels({{x->name, level_kind::fused, x}}, block, product_buffer, budget, fetched);
+  }
+
+  /// Whether a product finds its operands where the run before left them any nearer than where passes do.
+  [[nodiscard]] bool may_stay(extents const& e) const {
+    return static_cast<std::size_t>(held(e)) * sizeof(T) <= machine_.l3_bytes / 2;
   }
 
 private:
-  // Far more than the second-level cache has room for.
-  [[nodiscard]] std::int64_t fetched_elements() const {
-    return static_cast<std::int64_t>(6 * machine_.l2_bytes / sizeof(T));
+  // Of A, B and C.
+  static std::int64_t held(extents const& e) {
+    std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
+    return lda * (e.k + e.n) + ldb * e.n;
+  }
+
+  // Operands so many times that together they take far more than the caches into which passes write such blocks: the
+  // second level, or any.
+  [[nodiscard]] std::int64_t sets_of(extents const& e) const {
+    bool const streamed = std::cbrt(double(e.m) * double(e.n) * double(e.k)) >= std::sqrt(streaming_bytes / sizeof(T));
+    double const bytes =
+        streamed ? std::min(2.0 * double(machine_.l3_bytes), most_fetched_bytes) : 6.0 * double(machine_.l2_bytes);
+    return std::max<std::int64_t>(2, static_cast<std::int64_t>(bytes / sizeof(T)) / held(e));
   }
 
   [[nodiscard]] double most_elements(calibration_settings const& settings) const {
-    auto const held = [](algorithm const& x, extents const& block) {
-      extents const e{x.m * block.m, x.n * block.n, x.k * block.k};
-      std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
-      return static_cast<double>(lda * (e.k + e.n) + ldb * e.n);
+    std::int64_t most = 0;
+    auto const take = [&](extents const& e, bool fetched) {
+      most = std::max(most, held(e) * (fetched ? sets_of(e) : 1));
+    };
+    auto const take_level = [&](char const* name, extents const& block) {
+      algorithm const& x = *find_algorithm(name);
+      take({x.m * block.m, x.n * block.n, x.k * block.k}, false);
     };
     int const side = settings.sides.back();
-    double most = std::max(held(*find_algorithm("classical"), {side, side, side}), double(fetched_elements()));
-    for (int const size : settings.term_sizes) {
-      most = std::max(most, 2 * held(*find_algorithm("classical"), {size, size, size}));
+    take({side, side, side}, false);
+    for (int const size : settings.fused_sizes) {
+      take({size, size, size}, true);
       for (fused_sample const& s : fused_samples)
-        if (size <= s.largest) most = std::max(most, held(*find_algorithm(s.algorithm), shape_of(s, size)));
+        take_level(s.algorithm, block_of(s, *find_algorithm(s.algorithm), size));
     }
-    most = std::max(most, held(*find_algorithm("strassen"), {aligned_size, aligned_size, aligned_size}));
+    take_level("strassen", {aligned_size, aligned_size, aligned_size});
     for (int const size : settings.level_sizes) {
-      most = std::max(most, 2 * held(*find_algorithm("classical"), {size, size, size}));
-      for (char const* const name : level_samples)
-        most = std::max(most, held(*find_algorithm(name), {size, size, size}));
+      take({size, size, size}, true);
+      for (char const* const name : level_samples) take_level(name, {size, size, size});
     }
-    return most;
+    return static_cast<double>(most);
   }
 
   static std::size_t most_scratch(cpu::kernel_set<T> const& kernels, calibration_settings const& settings) {
@@ -154,8 +190,10 @@ private:
     for (int const m : settings.sides)
       for (int const n : settings.sides)
         for (int const k : settings.sides) needs({m, n, k});
-    for (int const size : settings.term_sizes)
-      for (fused_sample const& s : fused_samples) needs(shape_of(s, size));
+    for (int const size : settings.fused_sizes) {
+      needs({size, size, size});
+      for (fused_sample const& s : fused_samples) needs(block_of(s, *find_algorithm(s.algorithm), size));
+    }
     for (int const size : settings.level_sizes) needs({size, size, size});
     needs({aligned_size, aligned_size, aligned_size});
     return most;
@@ -169,57 +207,94 @@ private:
   filled_memory<std::byte> const scratch_;
 };
 
-// Seconds of the products of one size and shape, in each turn: of plain ones, and of those of levels.
+double ratio_in_turns(std::vector<double> const& some, std::vector<double> const& others) {
+  std::vector<double> ratios(some.size());
+  std::ranges::transform(some, others, ratios.begin(), std::divides());
+  auto const middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::ranges::nth_element(ratios, middle);
+  return *middle;
+}
+
+// Seconds beyond those of `count` others: from turn to turn the machine changes its speed by more than this, within one
+// by less.
+double time_beyond(std::vector<double> const& others, double count, std::vector<double> const& some) {
+  return (ratio_in_turns(some, others) - count) * undisturbed(others);
+}
+
+// Seconds in each turn: of a plain product, and of a level whose products are gathered in a buffer or not.
 struct fused_times {
   std::vector<double> plain, ab, abc;
 };
+// Of operands of one size.
 struct times_of_size {
   std::array<fused_times, std::size(fused_samples)> levels;
-  std::vector<double> here, fetched;  // plain products on operands in caches, and on others
+  // Plain products, and the first level, on operands in caches and on others; none of operands that are in no cache.
+  std::vector<double> here, fetched, fused_here, fused_fetched;
+
+  void turn(auto const& bench, int size, double budget) {
+    bool const may_stay = bench.may_stay({size, size, size});
+    if (may_stay) {
+      here.push_back(bench.plain({size, size, size}, budget));
+      fetched.push_back(bench.plain({size, size, size}, budget, true));
+    }
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      auto const x = find_algorithm(fused_samples[i].algorithm);
+      extents const block = block_of(fused_samples[i], *x, size);
+      levels[i].plain.push_back(bench.plain(block, budget));
+      levels[i].abc.push_back(bench.fused(x, block, false, budget));
+      if (block.k > most_k_block) levels[i].ab.push_back(bench.fused(x, block, true, budget));
+      if (i > 0 || !may_stay) continue;
+      fused_here.push_back(bench.fused(x, block, false, budget));
+      fused_fetched.push_back(bench.fused(x, block, false, budget, true));
+    }
+  }
 };
 
 // GB/s at which so many bytes take so long. Prefetching may hide nearly all of it: far more than any memory's rate says
 // nothing.
-double gbytes(double bytes, double seconds) { return std::clamp(1e-9 * bytes / std::max(seconds, 1e-12), 2.0, 500.0); }
+constexpr double most_gbytes = 500;
+double gbytes(double bytes, double seconds) {
+  return std::clamp(1e-9 * bytes / std::max(seconds, 1e-12), 2.0, most_gbytes);
+}
 
 /// `smaller`: what was found for the size before, if there is one.
 rate_table::term_rates term_rates(int size, double element_bytes, times_of_size const& times,
                                   rate_table::term_rates const* smaller) {
-  double const block_bytes = element_bytes * size * size;
+  double const elements = double(size) * double(size), bytes = element_bytes * elements;
   std::vector<term_sample> samples;
   for (std::size_t i = 0; i < times.levels.size(); ++i) {
     fused_sample const& s = fused_samples[i];
-    if (size > s.largest) continue;
     auto const x = find_algorithm(s.algorithm);
     level_traffic const& t = know(x).traffic;
-    // Blocks of size × size that a product has beyond the plain one's.
+    auto const [m, n, k] = block_of(s, *x, size);
+    // Elements of the blocks that the products have beyond the plain ones', in operands of this size.
     auto const further = [&](double terms, std::int64_t rows, std::int64_t cols) {
-      return (terms / t.rank - 1) * double(rows * cols) / double(cube.m * cube.n);
+      return (terms - t.rank) * double(rows * cols) / elements;
     };
-    auto const [m, n, k] = s.halves;
     double const a = further(t.terms_A, m, k), b = further(t.terms_B, k, n), c = further(t.terms_C, m, n);
     fused_times const& measured = times.levels[i];
-    double const plain = undisturbed(measured.plain);
-    samples.push_back({{a, b, c, 0}, undisturbed(measured.ab) - plain});
-    samples.push_back({{a, b, 0, c}, undisturbed(measured.abc) - plain});
+    samples.push_back(
+        {{a, b, 0, c * std::ceil(double(k) / most_k_block)}, time_beyond(measured.plain, t.rank, measured.abc)});
+    if (!measured.ab.empty()) samples.push_back({{a, b, c, 0}, time_beyond(measured.plain, t.rank, measured.ab)});
   }
   // What blocks of A cost apart from those of B, and updates of one kind apart from the other, is a small part of what
   // was measured: without evidence they cost the same.
   samples.push_back({{1, -1, 0, 0}, 0});
   samples.push_back({{0, 0, 1, -1}, 0});
-  // A byte never costs less than in smaller blocks, which are nearer: the larger the products, the smaller a part of
+  // A byte never costs less than in smaller operands, which are nearer: the larger the products, the smaller a part of
   // them is the price of their terms, and the easier it is lost in noise.
   per_term least{};
   if (smaller != nullptr)
-    least = {1e-9 * block_bytes / smaller->a_gbytes, 1e-9 * block_bytes / smaller->b_gbytes,
-             2e-9 * block_bytes / smaller->ab_gbytes, 2e-9 * block_bytes / smaller->abc_gbytes};
+    least = {1e-9 * bytes / smaller->a_gbytes, 1e-9 * bytes / smaller->b_gbytes, 2e-9 * bytes / smaller->ab_gbytes,
+             2e-9 * bytes / smaller->abc_gbytes};
   per_term const seconds = fit_terms(samples, least);
   return {size,
-          gbytes(block_bytes, seconds[0]),
-          gbytes(block_bytes, seconds[1]),
-          gbytes(2 * block_bytes, seconds[2]),
-          gbytes(2 * block_bytes, seconds[3]),
-          gbytes(3 * block_bytes, undisturbed(times.fetched) - undisturbed(times.here))};
+          gbytes(bytes, seconds[0]),
+          gbytes(bytes, seconds[1]),
+          gbytes(2 * bytes, seconds[2]),
+          gbytes(2 * bytes, seconds[3]),
+          times.here.empty() ? most_gbytes : gbytes(3 * bytes, time_beyond(times.here, 1, times.fetched)),
+          times.here.empty() ? most_gbytes : gbytes(3 * bytes, time_beyond(times.fused_here, 1, times.fused_fetched))};
 }
 
 // Of a fused level, as most products with ragged edges are below one that does not divide by two; rows beyond whole
@@ -228,20 +303,19 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
 class ragged_bench {
 public:
   void turn(auto const& bench, double budget) {
-    aligned_.push_back(
-        bench.level(level_, level_kind::fused, {aligned_size, aligned_size, aligned_size}, true, budget));
+    aligned_.push_back(bench.fused(level_, {aligned_size, aligned_size, aligned_size}, true, budget));
     for (std::size_t i = 0; i < ragged_.size(); ++i) {
       int const s = ragged_sizes[i];
-      ragged_[i].push_back(bench.level(level_, level_kind::fused, {s, s, s}, true, budget));
+      ragged_[i].push_back(bench.fused(level_, {s, s, s}, true, budget));
     }
   }
   [[nodiscard]] double rows(int vector_rows) const {
     constexpr double least = 0.01, most = 64;
     double sum = 0;
     for (std::size_t i = 0; i < ragged_.size(); ++i) {
-      double const s = ragged_sizes[i], by_flops = undisturbed(aligned_) * std::pow(s / aligned_size, 3);
+      double const s = ragged_sizes[i], by_flops = std::pow(s / aligned_size, 3);
       double const whole_vectors = std::ceil(s / vector_rows) * vector_rows;
-      sum += s * undisturbed(ragged_[i]) / by_flops - whole_vectors;
+      sum += s * ratio_in_turns(ragged_[i], aligned_) / by_flops - whole_vectors;
     }
     return std::clamp(sum / double(ragged_.size()), least, most);
   }
@@ -255,7 +329,7 @@ private:
 }  // namespace
 
 int product_steps(calibration_settings const& settings) {
-  return turns * static_cast<int>(settings.sides.size() + settings.term_sizes.size());
+  return turns * static_cast<int>(settings.sides.size() + settings.fused_sizes.size());
 }
 
 template <typename T>
@@ -266,7 +340,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   rate_table r;
   r.sides = settings.sides;
   std::vector<std::vector<double>> products(r.sides.size() * r.sides.size() * r.sides.size());
-  std::vector<times_of_size> times(settings.term_sizes.size());
+  std::vector<times_of_size> times(settings.fused_sizes.size());
   ragged_bench ragged;
   for (int turn = 0; turn < turns; ++turn) {
     auto product = products.begin();
@@ -275,22 +349,12 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
       for (int const n : r.sides)
         for (int const k : r.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
     }
-    ragged.turn(bench, level_budget);
     for (std::size_t s = 0; s < times.size(); ++s) {
-      int const size = settings.term_sizes[s];
-      progress.next(fmt::format("{} sums and updates in products of {}", name, size));
-      times[s].here.push_back(bench.plain({size, size, size}, level_budget));
-      times[s].fetched.push_back(bench.plain({size, size, size}, level_budget, true));
-      for (std::size_t i = 0; i < times[s].levels.size(); ++i) {
-        if (size > fused_samples[i].largest) continue;
-        extents const block = shape_of(fused_samples[i], size);
-        auto const x = find_algorithm(fused_samples[i].algorithm);
-        fused_times& t = times[s].levels[i];
-        t.plain.push_back(bench.plain(block, level_budget));
-        t.ab.push_back(bench.level(x, level_kind::fused, block, true, level_budget));
-        t.abc.push_back(bench.level(x, level_kind::fused, block, false, level_budget));
-      }
+      int const size = settings.fused_sizes[s];
+      progress.next(fmt::format("{} sums and updates in operands of {}", name, size));
+      for (int i = 0; i < (size > most_repeated_size ? 1 : repeats); ++i) times[s].turn(bench, size, level_budget);
     }
+    for (int i = 0; i < repeats; ++i) ragged.turn(bench, level_budget);
   }
   r.product_gflops.clear();
   auto product = products.begin();
@@ -302,7 +366,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   r.ragged_rows = ragged.rows(r.vector_rows);
   r.terms.clear();
   for (std::size_t s = 0; s < times.size(); ++s)
-    r.terms.push_back(term_rates(settings.term_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
+    r.terms.push_back(term_rates(settings.fused_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
   return r;
 }
 
@@ -313,15 +377,17 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
   constexpr double budget = 0.02;
   std::size_t const sizes = settings.level_sizes.size();
   product_bench<double> const bench(settings, machine.kernel);
-  // Seconds of a product, in a level and alone, for each of these levels, in each turn.
+  // Seconds of a level, and of its blocks' products alone: by a fused level, as most are.
+  auto const inner = find_algorithm("strassen");
   std::vector<std::vector<double>> within(std::size(level_samples) * sizes), alone(within.size());
   for (int turn = 0; turn < level_turns; ++turn)
     for (std::size_t i = 0; i < within.size(); ++i) {
       int const size = settings.level_sizes[i % sizes];
       auto const x = find_algorithm(level_samples[i / sizes]);
-      extents const block{size, size, size};
-      alone[i].push_back(bench.plain(block, budget, true));
-      within[i].push_back(bench.level(x, level_kind::explicit_passes, block, false, budget));
+      extents const leaf{size / inner->m, size / inner->n, size / inner->k};
+      plan_level const fused{inner->name, level_kind::fused, inner};
+      alone[i].push_back(bench.levels({fused}, leaf, false, budget, true));
+      within[i].push_back(bench.levels({{x->name, level_kind::explicit_passes, x}, fused}, leaf, false, budget));
     }
 
   machine_profile by_bytes = machine;
@@ -338,7 +404,7 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
       extent const block{size, size, size};
       pass_prices const passes(t.in(order_of(block, {}, true, false)), block, sizeof(double));
       expected += passes.seconds(price);
-      measured += t.rank * (undisturbed(within[l * sizes + s]) - undisturbed(alone[l * sizes + s]));
+      measured += time_beyond(alone[l * sizes + s], t.rank, within[l * sizes + s]);
       blocks = (passes.blocks_A + passes.blocks_B + passes.blocks_C) / 3;
     }
     widths.push_back({blocks, std::clamp(measured / expected, 1.0, 4.0)});

@@ -69,7 +69,11 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   x.size = {double(shape_.m) / d[0], double(shape_.n) / d[1], double(shape_.k) / d[2]};
   ++priced_;
   x.in_cache = price_.product(x.size.m, x.size.n, x.size.k);
-  x.leaf = x.in_cache + (inside_passes(x) ? price_.fetching(x.size.m, x.size.n, x.size.k) : 0);
+  auto const fetching = [&](bool fused) {
+    return inside_passes(x) ? price_.fetching(x.size.m, x.size.n, x.size.k, fused) : 0;
+  };
+  x.leaf = x.in_cache + fetching(false);
+  x.fetching_fused = fetching(true);
   x.ways.resize(static_cast<std::size_t>(limits_.most_levels) + 1);
   return x;
 }
@@ -168,11 +172,12 @@ double block_search::price(block const& x, fused_levels const& f, level_counts c
   ++priced_;
   auto const [m, n, k] = x.size.over(fused);
   product_terms const all = terms_of(fused);
-  int const blocks = fused.m * fused.n;
-  double const products = f.least / 2 + (inside_passes(x) ? fused.rank * price_.fetching(m, n, k) : 0);
-  return products + price_.further_sums(m, n, k, fused.rank, all) +
-         std::min(price_.further_updates(m, n, fused.rank, all, {.product_buffer = false, .blocks_of_C = blocks}),
-                  price_.further_updates(m, n, fused.rank, all, {.product_buffer = true, .blocks_of_C = blocks}));
+  fused_blocks const blocks{fused.m, fused.k, fused.n, fused.rank};
+  auto const updates = [&](bool product_buffer) {
+    return price_.further_updates(m, n, k, fused.rank, all, {.product_buffer = product_buffer, .fused = blocks});
+  };
+  return f.least / 2 + x.fetching_fused + price_.further_sums(m, n, k, fused.rank, all, blocks) +
+         (k > most_k_block ? std::min(updates(false), updates(true)) : updates(false));
 }
 
 std::pmr::vector<block_search::fused_levels>& block_search::fused(block const& x, division& by, int levels) {

@@ -91,6 +91,7 @@ public:
     extent size{};
     double leaf = 0;      // seconds of a classical product
     double in_cache = 0;  // and if its operands were in an inner cache, as those of a fused product may be
+    double fetching_fused = 0;
     std::optional<std::pmr::vector<division>> divisions;
     std::pmr::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
   };

@@ -83,7 +83,7 @@ private:
 
   [[nodiscard]] product_setting setting() const {
     bool const passes = !o_.levels.empty() && o_.levels.front().kind != level_kind::fused;
-    return {o_.product_buffer, passes};
+    return {.product_buffer = o_.product_buffer, .between_passes = passes};
   }
 
   /// The largest piece of a product below the task levels, in whole blocks of its levels.

@@ -65,7 +65,7 @@ inline product_terms terms_of(level_counts const& t) noexcept {
 /// A block with all its fused levels as one, or none (rank 1).
 inline double leaf_seconds(prices const& price, extent const& block, level_counts const& fused, product_setting how) {
   extent const leaf = block.over(fused);
-  how.blocks_of_C = fused.m * fused.n;
+  how.fused = {fused.m, fused.k, fused.n, fused.rank};
   return price.products(leaf.m, leaf.n, leaf.k, fused.rank, terms_of(fused), how);
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad {
 namespace {
 
@@ -74,12 +76,14 @@ double prices::seconds_per_byte(double size, double rate_table::term_rates::*wha
       rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (giga * t.*what); }, size);
 }
 
-double prices::fetching(double m, double n, double k) const {
-  double const bytes = bytes_ * m * k + bytes_ * k * n + bytes_ * m * n;
-  return bytes * seconds_per_byte(std::sqrt(bytes / (3 * bytes_)), &rate_table::term_rates::fetch_gbytes);
+double prices::fetching(double m, double n, double k, bool fused) const {
+  auto const rate = fused ? &rate_table::term_rates::fused_fetch_gbytes : &rate_table::term_rates::fetch_gbytes;
+  double const elements = m * k + k * n + m * n;
+  return bytes_ * elements * seconds_per_byte(std::sqrt(elements / 3), rate);
 }
 
-double prices::products(double m, double n, double k, double count, product_terms total, product_setting how) const {
+double prices::products(double m, double n, double k, double count, product_terms total,
+                        product_setting const& how) const {
   if (m <= 0 || n <= 0 || k <= 0) return 0;
   // A side below the least one costs as much as that: registers are filled or not.
   double const least = rates_.sides.front();
@@ -92,24 +96,28 @@ double prices::products(double m, double n, double k, double count, product_term
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
   bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
   double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
-  if (how.between_passes) one += fetching(m, n, k);
-  if (total.a <= count && total.b <= count && total.c <= count) return count * one;
-  return count * one + further_sums(m, n, k, count, total) + further_updates(m, n, count, total, how);
+  fused_blocks const& f = how.fused;
+  double seconds = count * one;
+  if (how.between_passes) seconds += count / f.rank * fetching(m * f.m, n * f.n, k * f.k, f.rank > 1);
+  if (total.a <= count && total.b <= count && total.c <= count) return seconds;
+  return seconds + further_sums(m, n, k, count, total, f) + further_updates(m, n, k, count, total, how);
 }
 
-double prices::further_sums(double m, double n, double k, double count, product_terms total) const {
-  double const A = bytes_ * m * k, B = bytes_ * k * n;
-  return (total.a - count) * A * seconds_per_byte(std::sqrt(m * k), &rate_table::term_rates::a_gbytes) +
-         (total.b - count) * B * seconds_per_byte(std::sqrt(k * n), &rate_table::term_rates::b_gbytes);
+double prices::further_sums(double m, double n, double k, double count, product_terms total,
+                            fused_blocks const& f) const {
+  double const A = m * k, B = k * n;
+  return (total.a - count) * bytes_ * A *
+             seconds_per_byte(std::sqrt(A * f.m * f.k), &rate_table::term_rates::a_gbytes) +
+         (total.b - count) * bytes_ * B * seconds_per_byte(std::sqrt(B * f.k * f.n), &rate_table::term_rates::b_gbytes);
 }
 
-double prices::further_updates(double m, double n, double count, product_terms total, product_setting how) const {
-  auto const update = how.product_buffer ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
-  double const block = bytes_ * m * n;
-  // Before a block is updated again, all others are: those of a C that no cache holds come from memory.
-  bool const from_memory = block * how.blocks_of_C > static_cast<double>(machine_.l3_bytes);
-  double const by_memory = from_memory ? 1 / (machine_.update_gbytes * giga) : 0;
-  return 2 * (total.c - count) * block * std::max(seconds_per_byte(std::sqrt(m * n), update), by_memory);
+double prices::further_updates(double m, double n, double k, double count, product_terms total,
+                               product_setting const& how) const {
+  // Deep products update C once for each block of k-steps, unless they are gathered in a buffer.
+  bool const gathered = how.product_buffer && k > most_k_block;
+  double const times = gathered ? 1 : std::ceil(k / most_k_block), C = m * n;
+  auto const rate = gathered ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
+  return 2 * (total.c - count) * times * bytes_ * C * seconds_per_byte(std::sqrt(C * how.fused.m * how.fused.n), rate);
 }
 
 double prices::rate_of(double bytes, double pass_rate::*what) const {

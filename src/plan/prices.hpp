@@ -16,11 +16,16 @@ struct product_terms {
   double a = 1, b = 1, c = 1;
 };
 
+/// What fused levels cut their A, B and C into, and the products that they make of these blocks.
+struct fused_blocks {
+  int m = 1, k = 1, n = 1, rank = 1;
+};
+
 /// How products run.
 struct product_setting {
   bool product_buffer = false;  ///< AB, otherwise ABC
   bool between_passes = false;  ///< operands are where passes over much else have left them, not in an inner cache
-  int blocks_of_C = 1;          ///< that the fused levels cut their C into
+  fused_blocks fused{};         ///< of whole operands, whose size tells how far away they are
 };
 
 class prices {
@@ -30,16 +35,17 @@ public:
 
   /// Seconds of `count` products m×k times k×n with so many terms in all.
   [[nodiscard]] double products(double m, double n, double k, double count, product_terms total,
-                                product_setting how) const;
-  [[nodiscard]] double product(double m, double n, double k, product_setting how = {}) const {
+                                product_setting const& how) const;
+  [[nodiscard]] double product(double m, double n, double k, product_setting const& how = {}) const {
     return products(m, n, k, 1, {}, how);
   }
   /// Of that, what the blocks take beyond one in each sum and one to update.
-  [[nodiscard]] double further_sums(double m, double n, double k, double count, product_terms total) const;
-  [[nodiscard]] double further_updates(double m, double n, double count, product_terms total,
-                                       product_setting how) const;
-  /// Of that, between passes, what fetching A, B and C takes.
-  [[nodiscard]] double fetching(double m, double n, double k) const;
+  [[nodiscard]] double further_sums(double m, double n, double k, double count, product_terms total,
+                                    fused_blocks const& fused) const;
+  [[nodiscard]] double further_updates(double m, double n, double k, double count, product_terms total,
+                                       product_setting const& how) const;
+  /// Between passes: what fetching A, B and C takes, once for all the products of a fused level.
+  [[nodiscard]] double fetching(double m, double n, double k, bool fused) const;
 
   /// Seconds of a pass that moves `traffic` bytes (read and written) among so many blocks of `footprint` bytes in all,
   /// on one worker.

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/8";
+constexpr char const* profile_version = HEPTAD_VERSION "/9";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
@@ -46,6 +46,7 @@ void for_each_term_rate(Terms& t, Visit const& visit) {
   visit("ab_gbytes", t.ab_gbytes);
   visit("abc_gbytes", t.abc_gbytes);
   visit("fetch_gbytes", t.fetch_gbytes);
+  visit("fused_fetch_gbytes", t.fused_fetch_gbytes);
 }
 
 template <typename Pass, typename Visit>
@@ -108,7 +109,7 @@ rate_table default_rates(double gflops, int vector_rows) {
         double const mean = 3 / (1. / m + 1. / n + 1. / k);
         r.product_gflops.push_back(gflops * mean / (mean + 45));
       }
-  r.terms = {{64, 33, 30, 250, 250, 50}, {256, 15, 26, 150, 150, 80}, {1024, 12, 20, 40, 40, 500}};
+  r.terms = {{128, 33, 30, 250, 250, 50, 50}, {512, 15, 26, 150, 150, 80, 40}, {2048, 12, 20, 40, 40, 500, 40}};
   r.vector_rows = vector_rows;
   return r;
 }

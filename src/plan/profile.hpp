@@ -18,14 +18,15 @@ struct rate_table {
   /// number (im · |sides| + in) · |sides| + ik.
   std::vector<int> sides{64};
   std::vector<double> product_gflops{40};
-  /// What one more block in the sums of a product of this size costs, and one more block that it updates (read and
-  /// written, gathered in a buffer first or straight), as GB/s; and its own A, B and C where an inner cache would hold
-  /// them but passes have been over much else. Ascending sizes.
+  /// What one more block in the sums of a product costs, and one more block that it updates (read and written, of
+  /// products gathered in a buffer first or straight), as GB/s, by the size of the whole operands that fused levels cut
+  /// into such blocks; and fetching operands of this size, of a plain product and of a fused level, where passes over
+  /// much else have left them. Ascending sizes.
   struct term_rates {
     int size;
-    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes;
+    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes, fused_fetch_gbytes;
   };
-  std::vector<term_rates> terms{{64, 50, 50, 50, 50, 50}};
+  std::vector<term_rates> terms{{128, 50, 50, 50, 50, 50, 50}};
   /// Rows of a vector of the kernels: a product takes as long as one with all of its last vector's rows. One whose
   /// columns of C are not whole cache lines takes as long as with so many further rows: for a tile that is partly
   /// empty, and for vectors that lie across two lines.

@@ -22,7 +22,7 @@ bool uses(plan const& p, std::string const& name) {
 }
 
 plan planned(double max_error, std::string const& algorithm) {
-  problem shape{1536, 2048, 2048};
+  problem shape{1920, 2560, 2560};
   shape.beta_zero = true;
   options wishes;
   wishes.max_error = max_error;

@@ -18,7 +18,7 @@ namespace {
 calibration_settings quick() {
   calibration_settings s;
   s.sides = {8, 40};
-  s.term_sizes = {32, 64};
+  s.fused_sizes = {32, 64};
   s.level_sizes = {16};
   s.largest_pass = 40e6;
   auto const ticks = std::make_shared<std::atomic<int>>(0);

@@ -12,19 +12,22 @@ TEST_CASE("a product between passes costs its flops and the fetching of A, B and
   machine_profile machine = test::zen4();
   machine.f64.sides = {64};
   machine.f64.product_gflops = {50};
-  machine.f64.terms = {{64, 60, 60, 60, 60, 25}};
+  machine.f64.terms = {{64, 60, 60, 60, 60, 25, 20}};
   prices const price(element_type::f64, machine);
   double const m = 96, n = 64, k = 80;
   double const flops = 2 * m * n * k / 50e9, fetching = 8 * (m * k + k * n + m * n) / 25e9;
   CHECK(price.product(m, n, k) == Approx(flops));
   CHECK(price.product(m, n, k, {.between_passes = true}) == Approx(flops + fetching));
-  CHECK(price.products(m, n, k, 7, {12, 12, 12}, {false, true}) - price.products(m, n, k, 7, {12, 12, 12}, {}) ==
-        Approx(7 * fetching));
+  // Of a fused level, whole operands once.
+  fused_blocks const strassen{2, 2, 2, 7};
+  CHECK(price.products(m, n, k, 7, {12, 12, 12}, {false, true, strassen}) -
+            price.products(m, n, k, 7, {12, 12, 12}, {false, false, strassen}) ==
+        Approx(4 * fetching * 25 / 20));
 }
 
 TEST_CASE("what fetching costs is interpolated between the sizes that were measured, in time") {
   machine_profile machine = test::zen4();
-  machine.f32.terms = {{64, 60, 60, 60, 60, 20}, {256, 60, 60, 60, 60, 40}};
+  machine.f32.terms = {{64, 60, 60, 60, 60, 20, 60}, {256, 60, 60, 60, 60, 40, 60}};
   prices const price(element_type::f32, machine);
   double const s = 128, bytes = 3 * 4 * s * s;
   double const fetching = price.product(s, s, s, {.between_passes = true}) - price.product(s, s, s);
@@ -49,19 +52,21 @@ TEST_CASE("a product costs whole vectors of rows, and further ones if its column
   CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
 }
 
-TEST_CASE("further updates of a C that no cache holds come from memory") {
+TEST_CASE("further blocks cost by the size of the whole operands, and updates of C once for each block of k-steps") {
   machine_profile machine = test::zen4();
-  machine.f64.terms = {{64, 60, 60, 100, 200, 60}};
-  machine.update_gbytes = 50;
-  machine.l3_bytes = 32 << 20;
+  machine.f64.terms = {{256, 40, 80, 100, 200, 60, 60}, {1024, 10, 20, 50, 25, 60, 60}};
   prices const price(element_type::f64, machine);
-  double const m = 1024, n = 1024, bytes = 8 * m * n, further = 2 * (12 - 7) * bytes;  // read and written
-  product_terms const strassen{12, 12, 12};
-  CHECK(price.further_updates(m, n, 7, strassen, {true, false, 4}) == Approx(further / 100e9));
-  CHECK(price.further_updates(m, n, 7, strassen, {true, false, 5}) == Approx(further / 50e9));
-  CHECK(price.further_updates(m, n, 7, strassen, {false, false, 5}) == Approx(further / 50e9));
-  machine.f64.terms.front().ab_gbytes = 20;
-  CHECK(price.further_updates(m, n, 7, strassen, {true, false, 5}) == Approx(further / 20e9));
+  double const m = 128, n = 128, k = 256, block = 8 * m * n;
+  product_terms const terms{12, 12, 12};
+  fused_blocks const small{2, 1, 2, 7}, large{8, 2, 8, 7};
+  CHECK(price.further_sums(m, n, k, 7, terms, small) == Approx(5 * block * 2 * (1 / 40e9 + 1 / 80e9)));
+  CHECK(price.further_sums(m, n, k, 7, terms, {8, 4, 8, 7}) == Approx(5 * block * 2 * (1 / 10e9 + 1 / 20e9)));
+  CHECK(price.further_updates(m, n, k, 7, terms, {false, false, small}) == Approx(2 * 5 * block / 200e9));
+  CHECK(price.further_updates(m, n, k, 7, terms, {false, false, large}) == Approx(2 * 5 * block / 25e9));
+  // Only products of several blocks of k-steps are gathered in a buffer.
+  CHECK(price.further_updates(m, n, k, 7, terms, {true, false, large}) == Approx(2 * 5 * block / 25e9));
+  CHECK(price.further_updates(m, n, 3 * k, 7, terms, {false, false, large}) == Approx(3 * 2 * 5 * block / 25e9));
+  CHECK(price.further_updates(m, n, 3 * k, 7, terms, {true, false, large}) == Approx(2 * 5 * block / 50e9));
 }
 
 TEST_CASE("an operand is looked at with the rate for its size, and all workers with at most that of memory") {
