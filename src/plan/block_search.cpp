@@ -69,11 +69,10 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   x.size = {double(shape_.m) / d[0], double(shape_.n) / d[1], double(shape_.k) / d[2]};
   ++priced_;
   x.in_cache = price_.product(x.size.m, x.size.n, x.size.k);
-  auto const fetching = [&](bool fused) {
-    return inside_passes(x) ? price_.fetching(x.size.m, x.size.n, x.size.k, fused) : 0;
-  };
-  x.leaf = x.in_cache + fetching(false);
-  x.fetching_fused = fetching(true);
+  auto const [m, n, k] = x.size;
+  double const A = price_.element_bytes() * m * k, B = price_.element_bytes() * k * n;
+  x.leaf = x.in_cache + (inside_passes(x) ? price_.fetching(m, n, k, false) : 0);
+  x.before_fused = inside_passes(x) ? price_.fetching(m, n, k, true) : price_.scan(A, A) + price_.scan(B, B);
   x.ways.resize(static_cast<std::size_t>(limits_.most_levels) + 1);
   return x;
 }
@@ -176,7 +175,7 @@ double block_search::price(block const& x, fused_levels const& f, level_counts c
   auto const updates = [&](bool product_buffer) {
     return price_.further_updates(m, n, k, fused.rank, all, {.product_buffer = product_buffer, .fused = blocks});
   };
-  return f.least / 2 + x.fetching_fused + price_.further_sums(m, n, k, fused.rank, all, blocks) +
+  return f.least / 2 + x.before_fused + price_.further_sums(m, n, k, fused.rank, all, blocks) +
          (k > most_k_block ? std::min(updates(false), updates(true)) : updates(false));
 }
 

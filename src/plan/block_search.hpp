@@ -89,9 +89,9 @@ public:
     divisors d{};
     bool mixed = false;  // a level of a shape that does not halve is above
     extent size{};
-    double leaf = 0;      // seconds of a classical product
-    double in_cache = 0;  // and if its operands were in an inner cache, as those of a fused product may be
-    double fetching_fused = 0;
+    double leaf = 0;          // seconds of a classical product
+    double in_cache = 0;      // and if its operands were in an inner cache, as those of a fused product may be
+    double before_fused = 0;  // of a fused level: fetching its operands, or looking at them if it is the outermost
     std::optional<std::pmr::vector<division>> divisions;
     std::pmr::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
   };

@@ -100,6 +100,26 @@ TEST_CASE("the search finds plans as cheap as trying everything does, within one
       }
 }
 
+TEST_CASE("a way that only fuses levels costs what its plan does, with the look at A and B") {
+  palette const from = five_algorithms();
+  machine_profile const machine = test::zen4();
+  problem const shape = shape_of(1536, 1536, 1536, true);
+  block_search blocks(from, element_type::f64, shape, machine);
+  blocks.set({});
+  int ways = 0;
+  for (way const& w : blocks.ways(blocks.at({1, 1, 1}, false), 1)) {
+    if (!w.fused) continue;
+    double least = 1e300;
+    for (bool const product_buffer : {false, true}) {
+      outline const o{.levels = {{w.outer, level_kind::fused}}, .product_buffer = product_buffer};
+      least = std::min(least, predict(element_type::f64, shape, 1, machine, o).seconds);
+    }
+    CHECK(w.overwrite == Catch::Detail::Approx(least).epsilon(1e-3));
+    ++ways;
+  }
+  CHECK(ways > 0);
+}
+
 TEST_CASE("algorithms of up to sixteen blocks are searched, but those that another one of their shape beats") {
   palette const all("auto");
   auto const has = [](std::vector<known_algorithm const*> const& list, char const* name) {
