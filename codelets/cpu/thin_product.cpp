@@ -44,6 +44,11 @@ constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few
 constexpr std::int64_t asked_tiles = 16, asked_unaligned_tiles = 8, asked_row_tiles = 5, asked_depth = 512,
                        asked_memory_depth = 128;
 
+// Columns of B in place that are longer the hardware follows, and for fewer k-steps asking costs what it gains.
+// Measured on a Zen 4: 1.05 to 1.9 times as fast where B comes from memory, 1.05 to 1.25 from the third-level cache,
+// and up to 3 % slower in small products where it is nearer.
+constexpr std::int64_t followed_column = 3 << 10, least_asked_steps = 64;  // bytes; k-steps
+
 template <typename T>
 constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one k-step past a panel
 
@@ -118,6 +123,17 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
                    std::min(size.depth, call.k - pc));
 }
 
+// Of a column-major B in place, what tiles will read after the first ones: the other columns of these k-steps, then the
+// first ones of the next.
+template <typename T>
+void stream_columns(source_stream& stream, product_call<T> const& call, std::int64_t pc, std::int64_t depth,
+                    std::int64_t tile) {
+  if (call.b_rs != 1 || depth < least_asked_steps || depth * std::int64_t{sizeof(T)} > followed_column) return;
+  std::int64_t const first = std::min(tile, call.n), next = pc + depth;
+  stream_part<T>(stream, call.b, 1, call.b_cs, pc, first, depth, call.n - first);
+  stream_part<T>(stream, call.b, 1, call.b_cs, next, 0, std::min(depth, call.k - next), first);
+}
+
 }  // namespace
 
 template <typename T>
@@ -176,6 +192,8 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs, sum), call.b_rs, call.b_cs, depth,
                      static_cast<int>(call.n), packed_b);
 
+    source_stream columns;
+    if (thin.b) stream_columns(columns, call, pc, depth, blocks.nr);
     macro_call<T> tiles{.rows = 0,
                         .cols = static_cast<int>(call.n),
                         .depth = depth,
@@ -187,7 +205,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                         .count = static_cast<int>(call.c.size()),
                         .rs = call.c_rs,
                         .cs = call.c_cs,
-                        .prefetch = nullptr};
+                        .prefetch = columns.empty() ? nullptr : &columns};
     if (thin.b) {
       tiles.b = call.b[0].data + pc * call.b_rs;
       tiles.b_unpacked = true;
@@ -203,14 +221,14 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.a_unpacked = unpacked;
       tiles.a_step = call.a_cs;
       kernels.macro(tiles);
+      tiles.prefetch = nullptr;
     };
     for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
       source_stream stream;
       if (streamed && mc < whole_rows) stream_next<T>(stream, call, whole_rows, size, pc, ic);
-      tiles.prefetch = stream.empty() ? nullptr : &stream;
+      if (!stream.empty()) tiles.prefetch = &stream;
       run(ic, std::min(mc, whole_rows - ic), call.a[0].data + ic + pc * call.a_cs, true);
     }
-    tiles.prefetch = nullptr;
     run(whole_rows, packed_rows, packed_a, false);
   }
 }

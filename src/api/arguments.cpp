@@ -15,8 +15,8 @@ constexpr std::int64_t address_space = std::int64_t{1} << 57;
 
 [[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
-void check_size(char const* name, std::int64_t size) {
-  if (size < 0) reject(fmt::format("{} = {} must not be negative", name, size));
+void check_size(char const* name, std::int64_t size, char const* part = "") {
+  if (size < 0) reject(fmt::format("{}{} = {} must not be negative", name, part, size));
 }
 
 /// rows × cols elements fit in the address space.
@@ -38,8 +38,8 @@ bool strides_collide(std::int64_t rows, std::int64_t cols, std::int64_t rs, std:
 
 template <typename T>
 void check_view(char const* name, matrix_view<T> const& X, bool accessed) {
-  check_size(fmt::format("{}.rows", name).c_str(), X.rows);
-  check_size(fmt::format("{}.cols", name).c_str(), X.cols);
+  check_size(name, X.rows, ".rows");
+  check_size(name, X.cols, ".cols");
   check_addressable(name, X.rows, X.cols, sizeof(T));
   if (X.rows == 0 || X.cols == 0) return;
   auto const too_far = [](std::int64_t extent, std::int64_t stride) {
