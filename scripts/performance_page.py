@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def shape(case):
     m, n, k = case["m"], case["n"], case["k"]
     sizes = str(m) if m == n == k else f"{m}×{n}×{k}"
-    return sizes + {"nn": "", "nt": ", Bᵀ", "tn": ", Aᵀ", "tt": ", Aᵀ, Bᵀ"}[case.get("transposes", "nn")]
+    cold = ", from memory" if case.get("operand_sets", 1) > 1 else ""
+    return sizes + cold + {"nn": "", "nt": ", Bᵀ", "tn": ", Aᵀ", "tt": ", Aᵀ, Bᵀ"}[case.get("transposes", "nn")]
 
 
 def column(case):

@@ -17,7 +17,8 @@ NAMES = {"heptad": "Heptad", "mkl": "MKL", "openblas": "OpenBLAS", "blis": "BLIS
 def shape(case):
     square = case["m"] == case["n"] == case["k"]
     sizes = str(case["m"]) if square else f"{case['m']}\u00d7{case['n']}\u00d7{case['k']}"
-    return sizes if case.get("transposes", "nn") == "nn" else f"{sizes} {case['transposes']}"
+    transposes = case.get("transposes", "nn")
+    return sizes + ("" if transposes == "nn" else f" {transposes}") + (" cold" if case.get("operand_sets", 1) > 1 else "")
 
 
 def panels(record):

@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "src/plan/profile.hpp"
 #include "tools/bench/planner_quality.hpp"
 #include "tools/bench/record.hpp"
 #include "tools/bench/table.hpp"
@@ -31,9 +32,15 @@ struct bench_options {
   std::vector<std::string> peers{"auto"};
   std::string json_file;
   double beta = 0;
+  bool cold = false;
   effort how;
   own_options own;
 };
+
+// So many that each has left the last-level cache when its turn comes again.
+std::size_t sets_beyond_caches(gemm_case const& what) {
+  return 1 + 2 * default_profile().l3_bytes / std::max<std::size_t>(what.operand_bytes(), 1);
+}
 
 std::vector<gemm_case> cases_of(bench_options const& wishes) {
   std::vector<std::string> shapes = wishes.sizes;
@@ -49,6 +56,7 @@ std::vector<gemm_case> cases_of(bench_options const& wishes) {
           what.threads = threads;
           what.beta = wishes.beta;
           what.transposes = transposes;
+          if (wishes.cold) what.operand_sets = sets_beyond_caches(what);
           cases.push_back(what);
         }
   return cases;
@@ -141,6 +149,7 @@ void add_gemm(CLI::App& bench) {
   gemm->add_option("--peers", wishes->peers, "auto, none, or mkl,openblas,blis, each optionally =path")
       ->delimiter(',')
       ->capture_default_str();
+  gemm->add_flag("--cold", wishes->cold, "operands come from memory: calls take turns in more than the caches hold");
   gemm->add_option("--beta", wishes->beta, "C := A B + beta C")->capture_default_str();
   gemm->add_option("--max-levels", wishes->own.max_levels, "Heptad's levels, at most (-1: as many as pay)")
       ->capture_default_str();

@@ -15,6 +15,10 @@ TEST_CASE("a shape is one size or M x N x K") {
   gemm_case transposed = square;
   transposed.transposes = "nt";
   CHECK(transposed.shape() == "4096 nt");
+  gemm_case cold = transposed;
+  cold.operand_sets = 3;
+  CHECK(cold.shape() == "4096 nt cold");
+  CHECK(cold.operand_bytes() == 3 * transposed.operand_bytes());
   CHECK(flat.flops() == 2.0 * 2000 * 9000 * 500);
 }
 

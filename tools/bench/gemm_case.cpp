@@ -10,7 +10,7 @@ namespace heptad::bench {
 
 std::string gemm_case::shape() const {
   std::string const sizes = m == n && n == k ? fmt::format("{}", m) : fmt::format("{}x{}x{}", m, n, k);
-  return transposes == "nn" ? sizes : sizes + " " + transposes;
+  return fmt::format("{}{}{}", sizes, transposes == "nn" ? "" : " " + transposes, operand_sets > 1 ? " cold" : "");
 }
 
 gemm_case parse_shape(std::string const& text) {

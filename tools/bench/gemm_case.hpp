@@ -17,18 +17,22 @@ struct gemm_case {
   int threads = 1;
   double beta = 0;
   std::string transposes = "nn";  ///< what is stored: A (n) or its transpose (t), and the same of B
+  std::size_t operand_sets = 1;   ///< that calls take in turns: more than caches hold, for operands from memory
 
   [[nodiscard]] bool a_transposed() const { return transposes[0] == 't'; }
   [[nodiscard]] bool b_transposed() const { return transposes[1] == 't'; }
   [[nodiscard]] double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
+  /// Of all sets.
   [[nodiscard]] std::size_t operand_bytes() const {
-    return static_cast<std::size_t>(m * k + k * n + m * n) * (type == 'd' ? sizeof(double) : sizeof(float));
+    return operand_sets * static_cast<std::size_t>(m * k + k * n + m * n) *
+           (type == 'd' ? sizeof(double) : sizeof(float));
   }
-  [[nodiscard]] std::string shape() const;  ///< "4096", "8192x8192x1024" when not square, "4096 nt" with transposes
+  /// "4096", "8192x8192x1024" when not square, "4096 nt" with transposes, "4096 cold" with several sets of operands.
+  [[nodiscard]] std::string shape() const;
 
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(gemm_case, type, m, n, k, threads, beta, transposes)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(gemm_case, type, m, n, k, threads, beta, transposes, operand_sets)
 };
 
 /// "512" or "8192x8192x1024" (M×N×K). Throws std::invalid_argument that names the text.

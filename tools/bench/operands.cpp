@@ -12,6 +12,7 @@
 namespace heptad::bench {
 namespace {
 
+constexpr std::size_t huge_page = std::size_t{1} << 21, cache_line = 64;  // bytes
 constexpr std::uint64_t seed_a = 1, seed_b = 2, seed_c = 3, seed_x = 4;
 
 // splitmix64 (Steele, Lea & Flood 2014): every place gets its own stream position.
@@ -58,14 +59,15 @@ Real worse(Real known, Real seen) {
 }  // namespace
 
 template <typename T>
-matrix<T>::matrix(std::int64_t rows, std::int64_t cols, bool transposed)
+matrix<T>::matrix(std::int64_t rows, std::int64_t cols, bool transposed, placement where)
     : rows_(rows), cols_(cols), transposed_(transposed) {
-  constexpr std::size_t huge_page = std::size_t{1} << 21;
   std::size_t const bytes = static_cast<std::size_t>(rows * cols) * sizeof(T);
-  std::size_t const rounded = (bytes + huge_page - 1) / huge_page * huge_page;
-  data_.reset(static_cast<T*>(std::aligned_alloc(huge_page, rounded)));
+  std::size_t const unit = where == placement::huge_pages ? huge_page : cache_line;
+  std::size_t const rounded = (bytes + unit - 1) / unit * unit;
+  data_.reset(static_cast<T*>(std::aligned_alloc(unit, rounded)));
   if (!data_) throw std::bad_alloc();
-  madvise(data_.get(), rounded, MADV_HUGEPAGE);  // only advice: without huge pages it is slower for all alike
+  if (unit == huge_page)
+    madvise(data_.get(), rounded, MADV_HUGEPAGE);  // only advice: without huge pages it is slower for all alike
 }
 
 template <typename T>
@@ -79,8 +81,11 @@ void matrix<T>::fill_nan() {
 }
 
 template <typename T>
-operands<T>::operands(gemm_case const& what_)
-    : what(what_), A(what.m, what.k, what.a_transposed()), B(what.k, what.n, what.b_transposed()), C(what.m, what.n) {
+operands<T>::operands(gemm_case const& what_) : what(what_) {
+  auto const where = what.operand_sets > 1 ? placement::together : placement::huge_pages;
+  A = matrix<T>(what.m, what.k, what.a_transposed(), where);
+  B = matrix<T>(what.k, what.n, what.b_transposed(), where);
+  C = matrix<T>(what.m, what.n, false, where);
   A.fill(seed_a);
   B.fill(seed_b);
   reset_c();
@@ -94,7 +99,7 @@ void operands<T>::reset_c() {
 
 template <typename T>
 verdict operands<T>::check(double bound) const {
-  auto const [type, m, n, k, threads, beta, transposes] = what;
+  auto const [type, m, n, k, threads, beta, transposes, operand_sets] = what;
   double const unit = std::numeric_limits<T>::epsilon() / 2;
 
   long double error = 0, scale = 0;

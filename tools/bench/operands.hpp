@@ -12,13 +12,16 @@
 
 namespace heptad::bench {
 
-/// Column-major, or the transpose of such a matrix; columns of either without gaps, 2 MiB aligned, huge pages advised
-/// (as NumPy does for its arrays).
+/// Where a matrix is placed: alone in huge pages (2 MiB; advised, as NumPy does for its arrays), or behind the last
+/// one.
+enum class placement { huge_pages, together };
+
+/// Column-major, or the transpose of such a matrix; columns of either without gaps.
 template <typename T>
 class matrix {
 public:
   matrix() = default;
-  matrix(std::int64_t rows, std::int64_t cols, bool transposed = false);
+  matrix(std::int64_t rows, std::int64_t cols, bool transposed = false, placement where = placement::huge_pages);
   [[nodiscard]] T* data() const { return data_.get(); }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }

@@ -30,6 +30,7 @@ public:
             {"precaution_fraction", last_.precaution_seconds / last_.seconds},
             {"fell_back", last_.fell_back}};
   }
+  [[nodiscard]] std::optional<double> idle_fraction() const override { return last_.idle_fraction; }
 
 private:
   template <typename T>

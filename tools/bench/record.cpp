@@ -109,6 +109,7 @@ nlohmann::json record_case(gemm_case const& what, std::vector<measured> const& r
                            {"n", what.n},
                            {"k", what.k},
                            {"transposes", what.transposes},
+                           {"operand_sets", what.operand_sets},
                            {"threads", what.threads},
                            {"results", rows}};
   if (measured const* peer = best_peer(results)) result["best_peer"] = peer->library;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <variant>
+#include <vector>
 
 #include "tools/bench/channel.hpp"
 
@@ -33,51 +34,60 @@ public:
   }
 
 private:
+  template <typename T>
+  struct sets : std::vector<operands<T>> {
+    sets(std::size_t count, gemm_case const& what) {
+      while (this->size() < count) this->emplace_back(what);
+    }
+  };
+
   nlohmann::json prepare(gemm_case const& what) {
     data_.emplace<std::monostate>();
     reset_peak_memory();
-    if (what.type == 'd') data_.emplace<operands<double>>(what);
-    else data_.emplace<operands<float>>(what);
+    next_ = 0;
+    if (what.type == 'd') data_.emplace<sets<double>>(what.operand_sets, what);
+    else data_.emplace<sets<float>>(what.operand_sets, what);
     expected_ = call();
     double const bound = tested_.error_bound(what);
-    return {{"check", with_data([&](auto& on) { return on.check(bound); })}};
+    return {{"check", with_data([&](auto& on) { return on.front().check(bound); })}};
   }
 
   nlohmann::json run(double wanted) {
     with_data([](auto& on) {
-      if (on.what.beta != 0) on.reset_c();  // else C grows from call to call
+      for (auto& set : on)
+        if (set.what.beta != 0) set.reset_c();  // else C grows from call to call
       return 0;
     });
     if (expected_ < short_call) call();
     std::vector<double> seconds, idle;
     for (double spent = 0; spent < wanted || seconds.empty(); spent += seconds.back()) {
       seconds.push_back(call());
-      auto const details = tested_.last_call();
-      if (!details.is_null()) idle.push_back(details.at("idle_fraction"));
+      if (auto const fraction = tested_.idle_fraction()) idle.push_back(*fraction);
     }
     return {{"seconds", seconds}, {"idle", idle}};
   }
 
   nlohmann::json finish() {
     std::size_t const peak = peak_memory();
-    std::size_t const own = with_data([](auto& on) { return on.what.operand_bytes(); });
+    std::size_t const own = with_data([](auto& on) { return on.front().what.operand_bytes(); });
     data_.emplace<std::monostate>();
     return {{"memory", {{"peak", peak}, {"operands", own}}}, {"last_call", tested_.last_call()}};
   }
 
-  // Seconds of one call.
+  // Seconds of one call, on the next set of operands.
   double call() {
     return with_data([&](auto& on) {
+      auto& set = on[next_++ % on.size()];
       auto const begin = std::chrono::steady_clock::now();
-      tested_.multiply(on);
+      tested_.multiply(set);
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     });
   }
 
   template <typename Use>
-  auto with_data(Use use) -> decltype(use(std::declval<operands<double>&>())) {
-    if (auto* on = std::get_if<operands<double>>(&data_)) return use(*on);
-    if (auto* on = std::get_if<operands<float>>(&data_)) return use(*on);
+  auto with_data(Use use) -> decltype(use(std::declval<sets<double>&>())) {
+    if (auto* on = std::get_if<sets<double>>(&data_)) return use(*on);
+    if (auto* on = std::get_if<sets<float>>(&data_)) return use(*on);
     throw std::logic_error("no operands: prepare comes first");
   }
 
@@ -91,8 +101,9 @@ private:
   }
 
   library& tested_;
-  std::variant<std::monostate, operands<double>, operands<float>> data_;
-  double expected_ = 0;  // seconds of the first call
+  std::variant<std::monostate, sets<double>, sets<float>> data_;
+  std::size_t next_ = 0;  // set of operands
+  double expected_ = 0;   // seconds of the first call
 };
 
 }  // namespace
