@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocks that will be packed next, walked cache line by cache line while the current product computes: the
-// macro-kernel asks for a few lines between k-steps, so that packing later reads from L2.
+// The blocks that will be read next, walked cache line by cache line while the current product computes: the
+// macro-kernel asks for a few lines between k-steps, so that packing later reads from L2, or the next tiles from L1.
 // Every function is inlined always: files compiled for different instruction sets must not share a copy.
 #pragma once
 
@@ -9,7 +9,12 @@
 
 namespace heptad::cpu {
 
+enum class nearness { first_level, second_level };
+
 struct source_stream {
+  [[gnu::always_inline]] explicit source_stream(nearness where = nearness::second_level) noexcept
+      : first_level_(where == nearness::first_level) {}
+
   /// Adds a rectangle: `runs` runs of `bytes` contiguous bytes, `stride` bytes apart. Ignored once the table is full.
   [[gnu::always_inline]] void add(void const* first, std::int64_t bytes, std::int64_t stride,
                                   std::int64_t runs) noexcept {
@@ -32,8 +37,8 @@ struct source_stream {
   /// Few instructions: a core that shares its issue slots with a second thread pays for each.
   [[gnu::always_inline]] void advance() noexcept {
     for (int n = per_call_; n > 0; --n) {
-      __builtin_prefetch(at_, 0, 2);
-      __builtin_prefetch(at_ + line, 0, 2);
+      ask(at_);
+      ask(at_ + line);
       at_ += pair;
       if (at_ != end_) continue;
       if (++run_ == rectangles_[current_].runs) run_ = 0, ++current_;
@@ -51,6 +56,10 @@ private:
     char const* first;
     std::int64_t bytes, stride, runs;
   };
+  [[gnu::always_inline]] void ask(char const* wanted) const noexcept {
+    if (first_level_) __builtin_prefetch(wanted, 0, 3);
+    else __builtin_prefetch(wanted, 0, 2);
+  }
   [[gnu::always_inline]] void begin_run() noexcept {
     rectangle const& r = rectangles_[current_];
     at_ = r.first + run_ * r.stride;
@@ -59,6 +68,7 @@ private:
   }
 
   static constexpr int capacity = 32;
+  bool const first_level_;
   rectangle rectangles_[capacity];
   int count_ = 0, current_ = 0, per_call_ = 0;
   std::int64_t pairs_ = 0, run_ = 0;

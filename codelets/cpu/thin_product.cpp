@@ -46,7 +46,8 @@ constexpr std::int64_t asked_tiles = 16, asked_unaligned_tiles = 8, asked_row_ti
 
 // Columns of B in place that are longer the hardware follows, and for fewer k-steps asking costs what it gains.
 // Measured on a Zen 4: 1.05 to 1.9 times as fast where B comes from memory, 1.05 to 1.25 from the third-level cache,
-// and up to 3 % slower in small products where it is nearer.
+// and up to 1.5 % slower in small products where it is nearer. Asked for into the second level only it gains less, and
+// the small products lose 3 %.
 constexpr std::int64_t followed_column = 3 << 10, least_asked_steps = 64;  // bytes; k-steps
 
 template <typename T>
@@ -192,7 +193,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs, sum), call.b_rs, call.b_cs, depth,
                      static_cast<int>(call.n), packed_b);
 
-    source_stream columns;
+    source_stream columns(nearness::first_level);
     if (thin.b) stream_columns(columns, call, pc, depth, blocks.nr);
     macro_call<T> tiles{.rows = 0,
                         .cols = static_cast<int>(call.n),
