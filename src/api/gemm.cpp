@@ -194,14 +194,14 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
   std::optional<sampled_check<T>> check;
   if (wishes.check > 0) check.emplace(x, wishes.check);
 
+  auto const group = state.workers();
+  int threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
   report r;
   if (!x.reads_factors()) {
     r = scale_only(x);
-  } else if (is_small(shape_of(x)) && wishes.force_levels <= 0) {
+  } else if (is_small(shape_of(x), threads) && wishes.force_levels <= 0) {
     r = multiply_small(state, x, wishes);
   } else {
-    auto const group = state.workers();
-    int threads = wishes.scheduler == scheduler_kind::sequential || without_workers() ? 1 : group->threads();
     scheduler_kind graphs = wishes.scheduler;
     if (wishes.scheduler == scheduler_kind::starpu && !without_workers()) {
       threads = find_starpu_backend().workers(threads);

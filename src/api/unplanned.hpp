@@ -13,8 +13,8 @@ namespace heptad {
 template <typename T>
 report scale_only(operands<T> const& x);
 
-/// So little work that planning and waking workers would cost more than they gain.
-bool is_small(problem const& x);
+/// So little work for so many threads that planning and waking workers would cost more than they gain.
+bool is_small(problem const& x, int threads);
 
 /// One product on the calling thread. Throws error{out_of_memory}; C is untouched then.
 template <typename T>
