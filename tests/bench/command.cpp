@@ -52,6 +52,20 @@ TEST_CASE("the record has a checked result for every type, thread count and shap
   }
 }
 
+TEST_CASE("cold operands are more than the caches hold") {
+  folder const place;
+  auto const file = place.path() / "record.json";
+  REQUIRE(run("gemm --sizes 96 --beta 0.5 --cold --reps 1 --min-seconds 0 --peers none --json " + file.string(),
+              place) == 0);
+  auto const record = nlohmann::json::parse(text_of(file));
+  auto const& one = record.at("cases").at(0);
+  CHECK(one.at("results").at(0).at("valid") == true);
+  std::size_t const caches = record.at("machine").value("l3_bytes", 0), set = 3 * 96 * 96 * sizeof(double);
+  CHECK(one.at("operand_sets").get<std::size_t>() * set > 2 * caches);
+  CHECK(one.at("results").at(0).at("memory").at("operands") == one.at("operand_sets").get<std::size_t>() * set);
+  CHECK_THAT(text_of(place.path() / "out"), Catch::Contains("96 cold"));
+}
+
 TEST_CASE("a peer that cannot be loaded is named") {
   folder const place;
   CHECK(run("gemm --sizes 64 --peers openblas=/nowhere/libopenblas.so", place) == 1);
