@@ -37,15 +37,11 @@ struct bench_options {
   own_options own;
 };
 
-// So many that each has left the last-level cache when its turn comes again.
-std::size_t sets_beyond_caches(gemm_case const& what) {
-  return 1 + 2 * default_profile().l3_bytes / std::max<std::size_t>(what.operand_bytes(), 1);
-}
-
 std::vector<gemm_case> cases_of(bench_options const& wishes) {
   std::vector<std::string> shapes = wishes.sizes;
   shapes.insert(shapes.end(), wishes.shapes.begin(), wishes.shapes.end());
   if (shapes.empty()) shapes = {"512", "1024", "2048", "4096"};
+  std::size_t const cache = wishes.cold ? default_profile().l3_bytes : 0;
   std::vector<gemm_case> cases;
   for (std::string const& type : wishes.types)
     for (int const threads : wishes.threads)
@@ -56,7 +52,8 @@ std::vector<gemm_case> cases_of(bench_options const& wishes) {
           what.threads = threads;
           what.beta = wishes.beta;
           what.transposes = transposes;
-          if (wishes.cold) what.operand_sets = sets_beyond_caches(what);
+          // So many that each has left the last-level cache when its turn comes again.
+          what.operand_sets = 1 + 2 * cache / what.operand_bytes();
           cases.push_back(what);
         }
   return cases;

@@ -27,7 +27,8 @@ plan unplanned(element_type type, problem const& shape, char const* reason) {
 }  // namespace
 
 bool is_small(problem const& x, int threads) {
-  // A plan for one thread has nobody to wake; it takes a twentieth of the time of 96 x 96 x 96, and a hundredth here.
+  // A plan for one thread has nobody to wake. Finding it again took 2 % of the time of 96 x 96 x 96, and 1 % here (Zen
+  // 4, single precision).
   double const side = threads == 1 ? 160 : 64;
   return static_cast<double>(x.m) * static_cast<double>(x.n) * static_cast<double>(x.k) <= side * side * side;
 }

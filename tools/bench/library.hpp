@@ -29,7 +29,7 @@ public:
   virtual void multiply(operands<float>& on) = 0;
   /// What the last call did beyond multiplying: plan, workspace, idle time. Null when the library does not say.
   [[nodiscard]] virtual nlohmann::json last_call() const { return nullptr; }
-  /// Of that, what every call is asked for: nothing that would take the caches from the next one.
+  /// Of that, the idle time alone: asked for after every call, where the rest would take the caches from the next one.
   [[nodiscard]] virtual std::optional<double> idle_fraction() const { return std::nullopt; }
   /// f of the last call's ‖C − Ĉ‖max ≤ f·u·‖A‖max‖B‖max.
   [[nodiscard]] virtual double error_bound(gemm_case const& what) const { return classical_bound(what.k); }

@@ -9,10 +9,12 @@
 #include <new>
 #include <vector>
 
+#include "src/matrix/limits.hpp"
+
 namespace heptad::bench {
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{1} << 21, cache_line = 64;  // bytes
+constexpr std::size_t huge_page = std::size_t{1} << 21;  // bytes
 constexpr std::uint64_t seed_a = 1, seed_b = 2, seed_c = 3, seed_x = 4;
 
 // splitmix64 (Steele, Lea & Flood 2014): every place gets its own stream position.
@@ -56,6 +58,10 @@ Real worse(Real known, Real seen) {
   return std::isnan(seen) ? Real{1e200} : std::max(known, seen);
 }
 
+placement placement_of(gemm_case const& what) {
+  return what.operand_sets > 1 ? placement::heap : placement::huge_pages;
+}
+
 }  // namespace
 
 template <typename T>
@@ -81,11 +87,11 @@ void matrix<T>::fill_nan() {
 }
 
 template <typename T>
-operands<T>::operands(gemm_case const& what_) : what(what_) {
-  auto const where = what.operand_sets > 1 ? placement::together : placement::huge_pages;
-  A = matrix<T>(what.m, what.k, what.a_transposed(), where);
-  B = matrix<T>(what.k, what.n, what.b_transposed(), where);
-  C = matrix<T>(what.m, what.n, false, where);
+operands<T>::operands(gemm_case const& what_)
+    : what(what_),
+      A(what.m, what.k, what.a_transposed(), placement_of(what)),
+      B(what.k, what.n, what.b_transposed(), placement_of(what)),
+      C(what.m, what.n, false, placement_of(what)) {
   A.fill(seed_a);
   B.fill(seed_b);
   reset_c();

@@ -12,9 +12,9 @@
 
 namespace heptad::bench {
 
-/// Where a matrix is placed: alone in huge pages (2 MiB; advised, as NumPy does for its arrays), or behind the last
-/// one.
-enum class placement { huge_pages, together };
+/// Where a matrix is placed: in huge pages of its own (2 MiB; advised, as NumPy does for its arrays), or where the heap
+/// has room for many.
+enum class placement { huge_pages, heap };
 
 /// Column-major, or the transpose of such a matrix; columns of either without gaps.
 template <typename T>

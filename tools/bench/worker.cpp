@@ -35,18 +35,20 @@ public:
 
 private:
   template <typename T>
-  struct sets : std::vector<operands<T>> {
-    sets(std::size_t count, gemm_case const& what) {
-      while (this->size() < count) this->emplace_back(what);
-    }
-  };
+  using sets = std::vector<operands<T>>;
+
+  template <typename T>
+  void fill(gemm_case const& what) {
+    auto& on = data_.emplace<sets<T>>();
+    while (on.size() < what.operand_sets) on.emplace_back(what);
+  }
 
   nlohmann::json prepare(gemm_case const& what) {
     data_.emplace<std::monostate>();
     reset_peak_memory();
     next_ = 0;
-    if (what.type == 'd') data_.emplace<sets<double>>(what.operand_sets, what);
-    else data_.emplace<sets<float>>(what.operand_sets, what);
+    if (what.type == 'd') fill<double>(what);
+    else fill<float>(what);
     expected_ = call();
     double const bound = tested_.error_bound(what);
     return {{"check", with_data([&](auto& on) { return on.front().check(bound); })}};
