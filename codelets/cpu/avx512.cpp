@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernel set "avx512": tiles of 24×8 doubles and 48×8 floats in 24 of the 32 vector registers.
+#include <cpuid.h>
 #include <immintrin.h>
 
 #include "codelets/cpu/kernel_sets_builtin.hpp"
@@ -9,10 +10,53 @@
 namespace heptad::cpu {
 namespace {
 
+// A processor with 256-bit multipliers computes a vector in two turns, and half a vector in one (Zen 4; AMD's CPUID
+// function 8000001Ah, EAX bit 3, says that they are of 512 bits).
+bool computes_halves() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(0x8000001a, &eax, &ebx, &ecx, &edx) != 0 && (eax & 8) == 0;
+}
+
+struct avx512_f64_half {
+  using element = double;
+  using vector = __m256d;
+  using mask = __mmask8;
+  static constexpr int lanes = 4, nr = 8, chunk = 8, chunks_ahead = 4;
+  static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
+  static vector zero() { return _mm256_setzero_pd(); }
+  static vector load(double const* p) { return _mm256_loadu_pd(p); }
+  static vector load(double const* p, mask m) { return _mm256_maskz_loadu_pd(m, p); }
+  static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
+  static void store(double* p, vector x, mask m) { _mm256_mask_storeu_pd(p, m, x); }
+  static vector broadcast(double x) { return _mm256_set1_pd(x); }
+  static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
+  static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
+  static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
+};
+
+struct avx512_f32_half {
+  using element = float;
+  using vector = __m256;
+  using mask = __mmask8;
+  static constexpr int lanes = 8, nr = 8, chunk = 8, chunks_ahead = 4;
+  static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
+  static vector zero() { return _mm256_setzero_ps(); }
+  static vector load(float const* p) { return _mm256_loadu_ps(p); }
+  static vector load(float const* p, mask m) { return _mm256_maskz_loadu_ps(m, p); }
+  static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
+  static void store(float* p, vector x, mask m) { _mm256_mask_storeu_ps(p, m, x); }
+  static vector broadcast(float x) { return _mm256_set1_ps(x); }
+  static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
+  static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
+  static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
+};
+
 struct avx512_f64 {
   using element = double;
   using vector = __m512d;
   using mask = __mmask8;
+  using half = avx512_f64_half;
+  static bool computes_halves() { return heptad::cpu::computes_halves(); }
   static constexpr int lanes = 8, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
@@ -51,6 +95,8 @@ struct avx512_f32 {
   using element = float;
   using vector = __m512;
   using mask = __mmask16;
+  using half = avx512_f32_half;
+  static bool computes_halves() { return heptad::cpu::computes_halves(); }
   static constexpr int lanes = 16, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }

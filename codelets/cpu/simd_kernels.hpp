@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
 // V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
-// are asked for, on into the tile below; 0: as of a packed one), mr = 3 vectors, nr = V::nr columns.
+// are asked for, on into the tile below; 0: as of a packed one), mr = 3 vectors, nr = V::nr columns; and where a
+// processor may compute them by halves, V::computes_halves() and the traits V::half.
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -16,15 +17,25 @@
 #include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_set.hpp"
 #include "codelets/cpu/simd_packing.hpp"
+#include "codelets/cpu/simd_updates.hpp"
 #include "codelets/cpu/source_stream.hpp"
 
 namespace heptad::cpu {
 namespace {
 
+// Tiles of one shape, below each other and again in the columns beside: where the first one begins, how many there
+// are, and how much of each is real.
+struct tile_grid {
+  int row, col, down, across, rows, cols;
+  // Elements between k-steps of A, and between tiles.
+  std::int64_t a_step, a_down, b_across, buffer_down, buffer_across;
+};
+
 template <typename V>
 struct simd_kernels {
   using T = typename V::element;
   using vector = typename V::vector;
+  using updates = simd_updates<V>;
   static constexpr int lanes = V::lanes, nr = V::nr, vectors = 3, mr = vectors * lanes;
   static constexpr bool asks_below = V::chunks_ahead > 0;
 
@@ -36,8 +47,8 @@ struct simd_kernels {
 
   // ---- micro-kernel --------------------------------------------------------------------------------------------
 
-  // Where the micro-kernel finds the next k-step of its operands. Packed B: nr values in a row; unpacked: one address a
-  // column, all moving by the same step.
+  // Where the micro-kernel finds the next k-step of its operands. Packed B: nr values in a row; unpacked: columns that
+  // all move by the same step, reached from few addresses, as registers for one a column are wanted elsewhere.
   struct packed_columns {
     T const* at;
     [[gnu::always_inline]] packed_columns(T const* b, std::int64_t, int) : at(b) {}
@@ -46,14 +57,17 @@ struct simd_kernels {
   };
   template <int NR>
   struct separate_columns {
-    T const* at[NR];
-    std::int64_t offset = 0;
-    [[gnu::always_inline]] separate_columns(T const* b, std::int64_t column, int cols) {
-#pragma GCC unroll 8
-      for (int j = 0; j < NR; ++j) at[j] = b + (j < cols ? j : cols - 1) * column;
+    T const *first, *third, *sixth, *last;  // columns 0, 3 and 6, and the last real one
+    std::int64_t column;
+    [[gnu::always_inline]] separate_columns(T const* b, std::int64_t apart, int cols)
+        : first(b), third(b + 3 * apart), sixth(b + 6 * apart), last(b + (cols - 1) * apart), column(apart) {}
+    [[gnu::always_inline]] vector operator[](int j) const {
+      T const* const near = j < 3 ? first : j < 6 ? third : sixth;
+      return V::broadcast(j == NR - 1 ? *last : near[j % 3 * column]);
     }
-    [[gnu::always_inline]] vector operator[](int j) const { return V::broadcast(at[j][offset]); }
-    [[gnu::always_inline]] void advance(std::int64_t step) { offset += step; }
+    [[gnu::always_inline]] void advance(std::int64_t step) {
+      first += step, third += step, sixth += step, last += step;
+    }
   };
 
   // far: of A, what to ask for meanwhile. Into the second-level cache, if it is in place: columns that share sets
@@ -84,10 +98,10 @@ struct simd_kernels {
     int p = 0;
     if constexpr (few) {
       vector odd[NR][MV];
-      for_each_vector<MV, NR>([&](int j, int i) { odd[j][i] = V::zero(); });
+      updates::template for_each_vector<MV, NR>([&](int j, int i) { odd[j][i] = V::zero(); });
 #pragma GCC unroll 2
       for (; p + 1 < depth; p += 2) step(acc), step(odd);
-      for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::add(acc[j][i], odd[j][i]); });
+      updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::add(acc[j][i], odd[j][i]); });
     }
 #pragma GCC unroll 4
     for (; p < depth; ++p) step(acc);
@@ -110,10 +124,6 @@ struct simd_kernels {
   template <bool Packed, int NR>
   using columns = std::conditional_t<Packed, packed_columns, separate_columns<NR>>;
 
-  // Tiles of one shape below each other: where the first one begins, and how much of each is real.
-  struct tile_run {
-    int row, col, tiles, rows, cols;
-  };
   static constexpr int chunk = V::chunk;
   static constexpr int ahead = 10;  // k-steps of a packed A asked for in advance
   // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
@@ -131,213 +141,148 @@ struct simd_kernels {
   // Asks for the lines of one tile of every destination: a few of its columns at a time, or rows of a row-major C.
   template <int MV>
   struct tile_prefetch {
-    destination<T> const* d;
+    destination<T> const* next;  // after the one whose runs are asked for
+    int others;                  // from that one on
+    int runs;                    // columns, or rows, of a tile
     std::int64_t offset, apart;
-    int count, left;  // columns, or rows, of a tile, and those not yet asked for, over all destinations
     bool rows;
-    int at = 0;
+    int left = 0;  // runs
+    T const* at = nullptr;
     static constexpr int line = 64 / sizeof(T);
-    [[gnu::always_inline]] void advance(int runs) {
-      for (; runs > 0 && left > 0; --runs, --left) {
-        T const* const c = d->data + offset + at * apart;
+    [[nodiscard, gnu::always_inline]] bool done() const { return left + others == 0; }
+    [[gnu::always_inline]] void advance(int wanted) {
+      for (; wanted > 0; --wanted, --left, at += apart) {
+        if (left == 0) {
+          if (others == 0) return;
+          --others;
+          left = runs, at = next++->data + offset;
+        }
         if (rows) {
-          __builtin_prefetch(c, 1, 3);
-          __builtin_prefetch(c + nr - 1, 1, 3);
+          __builtin_prefetch(at, 1, 3);
+          __builtin_prefetch(at + nr - 1, 1, 3);
         } else {
 #pragma GCC unroll 3
-          for (int i = 0; i < MV * lanes; i += line) __builtin_prefetch(c + i, 1, 3);
-          __builtin_prefetch(c + MV * lanes - 1, 1, 3);
+          for (int i = 0; i < MV * lanes; i += line) __builtin_prefetch(at + i, 1, 3);
+          __builtin_prefetch(at + MV * lanes - 1, 1, 3);
         }
-        if (++at == count) at = 0, ++d;
       }
     }
   };
 
   // Tiles of MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
   template <int MV, int NR, bool PackedA, typename B>
-  static void micro_kernel(macro_call<T> const& call, tile_run const& at, T const* a_first, T const* b_first,
-                           T* buffer) {
+  static void micro_kernel(macro_call<T> const& call, tile_grid const& grid, T const* a_first, T const* b_first,
+                           T* buffer_first) {
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
-    std::int64_t const a_step = call.a_unpacked ? call.a_step : MV * lanes;
-    std::int64_t const a_run = call.a_unpacked ? MV * lanes : MV * lanes * static_cast<std::int64_t>(call.depth);
+    bool const whole = call.rs == 1 && grid.rows == MV * lanes && grid.cols == NR;
+    auto const usual = whole ? updates::find_usual(call) : updates::usual::none;
     int const chunks = call.depth / chunk, rest = call.depth % chunk;
     bool const by_rows = call.rs != 1 && call.cs == 1;
-    int const runs = by_rows ? at.rows : at.cols;  // of contiguous elements of C
-    int const wanted = touches_c && (call.rs == 1 || by_rows) && call.depth >= deep_enough ? call.count * runs : 0;
-    int const runs_a_chunk = wanted ? (wanted + chunks - 1) / chunks : 0;
+    int const runs = by_rows ? grid.rows : grid.cols;  // of contiguous elements of C
+    int const asked = touches_c && (call.rs == 1 || by_rows) && call.depth >= deep_enough ? call.count : 0;
+    int const runs_a_chunk = asked ? (asked * runs + chunks - 1) / chunks : 0;
 
-    for (int tile = 0; tile < at.tiles; ++tile, a_first += a_run, buffer += MV * lanes * nr) {
-      std::int64_t const offset = (at.row + tile * MV * lanes) * call.rs + at.col * call.cs;
-      T const* a = a_first;
-      B b(b_first, call.b_column, at.cols);
-      vector acc[NR][MV];
-      for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
+    for (int across = 0; across < grid.across; ++across, b_first += grid.b_across, buffer_first += grid.buffer_across) {
+      T const* a_tile = a_first;
+      T* buffer = buffer_first;
+      for (int down = 0; down < grid.down; ++down, a_tile += grid.a_down, buffer += grid.buffer_down) {
+        std::int64_t const offset = (grid.row + down * MV * lanes) * call.rs + (grid.col + across * nr) * call.cs;
+        T const* a = a_tile;
+        B b(b_first, call.b_column, grid.cols);
+        vector acc[NR][MV];
+        updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
 
-      tile_prefetch<MV> lines{call.destinations, offset, by_rows ? call.rs : call.cs, runs, wanted, by_rows};
-      for (int z = 0; z < chunks; ++z) {
-        lines.advance(runs_a_chunk);
-        if (call.prefetch) call.prefetch->advance();
-        one_chunk<MV, NR, PackedA>(a, a_step, far_of<PackedA>(a, a_step, a_run, z, chunks), b, call.b_step, acc);
-      }
-      steps<MV, NR, !PackedA && asks_below>(rest, a, a_step, far_of<PackedA>(a, a_step, a_run, chunks, chunks), b,
-                                            call.b_step, acc);
-
-      if (call.mode == gather::add || call.mode == gather::finish)
-        for_each_vector<MV, NR>(
-            [&](int j, int i) { acc[j][i] = V::add(acc[j][i], V::load(buffer + (j * MV + i) * lanes)); });
-      if (!touches_c) {
-        for_each_vector<MV, NR>([&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
-      } else if (by_rows) {
-        alignas(64) T m[MV * lanes * nr];
-        transpose<MV, NR>(acc, m);
-        for (int q = 0; q < call.count; ++q) update_row_major(m, call, call.destinations[q], offset, at.rows, at.cols);
-      } else if (call.rs != 1) {  // through a small tile
-        alignas(64) T m[NR * MV * lanes];
-        for_each_vector<MV, NR>([&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
-        for (int q = 0; q < call.count; ++q)
-          update_strided(m, MV * lanes, call, call.destinations[q], offset, at.rows, at.cols);
-      } else if (at.rows == MV * lanes && at.cols == NR) {
-        for (int q = 0; q < call.count; ++q) {
-          destination<T> const& d = call.destinations[q];
-          update_whole<MV, NR>(acc, d.data + offset, call.cs, d);
+        tile_prefetch<MV> lines{call.destinations, asked, runs, offset, by_rows ? call.rs : call.cs, by_rows};
+        for (int z = 0; z < chunks; ++z) {
+          if (!lines.done()) lines.advance(runs_a_chunk);
+          if (call.prefetch) call.prefetch->advance();
+          one_chunk<MV, NR, PackedA>(a, grid.a_step, far_of<PackedA>(a, grid.a_step, grid.a_down, z, chunks), b,
+                                     call.b_step, acc);
         }
-      } else {
-        auto const last = V::first(at.rows - (MV - 1) * lanes);
-        for (int q = 0; q < call.count; ++q) {
-          destination<T> const& d = call.destinations[q];
-          update_edge<MV, NR>(acc, d.data + offset, call.cs, d, at.cols, last);
+        steps<MV, NR, !PackedA && asks_below>(
+            rest, a, grid.a_step, far_of<PackedA>(a, grid.a_step, grid.a_down, chunks, chunks), b, call.b_step, acc);
+
+        if (usual != updates::usual::none) {
+          updates::template one<MV, NR>(acc, call.destinations[0], offset, call.cs, usual);
+          continue;
+        }
+        if (call.mode == gather::add || call.mode == gather::finish)
+          updates::template for_each_vector<MV, NR>(
+              [&](int j, int i) { acc[j][i] = V::add(acc[j][i], V::load(buffer + (j * MV + i) * lanes)); });
+        if (!touches_c) {
+          updates::template for_each_vector<MV, NR>(
+              [&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
+        } else if (whole) {
+          for (int q = 0; q < call.count; ++q) {
+            destination<T> const& d = call.destinations[q];
+            updates::template whole<MV, NR>(acc, d.data + offset, call.cs, d);
+          }
+        } else {
+          alignas(64) T m[NR * MV * lanes];
+          updates::template for_each_vector<MV, NR>(
+              [&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
+          updates::part(m, MV, call, offset, grid.rows, grid.cols);
         }
       }
     }
   }
 
-  // Unrolled, so that accumulators stay in registers.
-  template <int MV, int NR, typename Body>
-  [[gnu::always_inline]] static void for_each_vector(Body&& body) {
-#pragma GCC unroll 8
-    for (int j = 0; j < NR; ++j)
-#pragma GCC unroll 3
-      for (int i = 0; i < MV; ++i) body(j, i);
-  }
-
-  template <int MV, int NR>
-  [[gnu::always_inline]] static void update_whole(vector const (&acc)[NR][MV], T* c, std::int64_t cs,
-                                                  destination<T> const& d) {
-    vector const w = V::broadcast(d.coefficient);
-    auto const at = [&](int j, int i) { return c + j * cs + i * lanes; };
-    if (d.beta == T(0) && d.coefficient == T(1)) {
-      for_each_vector<MV, NR>([&](int j, int i) { V::store(at(j, i), acc[j][i]); });
-    } else if (d.beta == T(0)) {
-      for_each_vector<MV, NR>([&](int j, int i) { V::store(at(j, i), V::mul(w, acc[j][i])); });
-    } else if (d.beta == T(1)) {
-      for_each_vector<MV, NR>([&](int j, int i) { V::store(at(j, i), V::fma(w, acc[j][i], V::load(at(j, i)))); });
-    } else {
-      vector const s = V::broadcast(d.beta);
-      for_each_vector<MV, NR>(
-          [&](int j, int i) { V::store(at(j, i), V::fma(s, V::load(at(j, i)), V::mul(w, acc[j][i]))); });
-    }
-  }
-
-  // The same for the first `cols` columns, with the last vector of each masked.
-  template <int MV, int NR>
-  [[gnu::always_inline]] static void update_edge(vector const (&acc)[NR][MV], T* c, std::int64_t cs,
-                                                 destination<T> const& d, int cols, typename V::mask last) {
-    vector const w = V::broadcast(d.coefficient), s = V::broadcast(d.beta);
-    bool const reads = d.beta != T(0);
-    for_each_vector<MV, NR>([&](int j, int i) {
-      if (j >= cols) return;
-      T* const at = c + j * cs + i * lanes;
-      vector x = V::mul(w, acc[j][i]);
-      if (i < MV - 1) {
-        if (reads) x = V::fma(s, V::load(at), x);
-        V::store(at, x);
-      } else {
-        if (reads) x = V::fma(s, V::load(at, last), x);
-        V::store(at, x, last);
-      }
-    });
-  }
-
-  // C by rows, through a small tile of nr elements a row.
-  template <int MV, int NR>
-  [[gnu::always_inline]] static void transpose(vector const (&acc)[NR][MV], T* m) {
-    static_assert(V::tile == nr);
-#pragma GCC unroll 3
-    for (int i = 0; i < MV; ++i) {
-      vector columns[nr];
-#pragma GCC unroll 8
-      for (int j = 0; j < nr; ++j) columns[j] = j < NR ? acc[j < NR ? j : 0][i] : V::zero();
-      V::store_transposed(columns, m + i * lanes * nr, nr);
-    }
-  }
-  [[gnu::noinline]] static void update_row_major(T const* m, macro_call<T> const& call, destination<T> const& d,
-                                                 std::int64_t offset, int rows, int cols) {
-    if (cols == nr) return update_rows(m, call, d, offset, rows, load_row, store_row);
-    auto const part = V::first(cols);
-    update_rows(
-        m, call, d, offset, rows, [part](T const* c) { return V::load(c, part); },
-        [part](T* c, vector x) { V::store(c, x, part); });
-  }
-  [[gnu::always_inline]] static vector load_row(T const* p) {
-    if constexpr (nr < lanes) return V::load_narrow(p);
-    else return V::load(p);
-  }
-  [[gnu::always_inline]] static void store_row(T* p, vector x) {
-    if constexpr (nr < lanes) V::store_narrow(p, x);
-    else V::store(p, x);
-  }
-  template <typename Load, typename Store>
-  [[gnu::always_inline]] static void update_rows(T const* m, macro_call<T> const& call, destination<T> const& d,
-                                                 std::int64_t offset, int rows, Load load, Store store) {
-    vector const w = V::broadcast(d.coefficient), s = V::broadcast(d.beta);
-    T* c = d.data + offset;
-    for (int i = 0; i < rows; ++i, c += call.rs) {
-      vector x = V::mul(w, load_row(m + i * nr));
-      if (d.beta != T(0)) x = V::fma(s, load(c), x);
-      store(c, x);
-    }
-  }
-
-  [[gnu::noinline]] static void update_strided(T const* m, int ld, macro_call<T> const& call, destination<T> const& d,
-                                               std::int64_t offset, int rows, int cols) {
-    T* const c = d.data + offset;
-    for (int j = 0; j < cols; ++j)
-      for (int i = 0; i < rows; ++i) {
-        T& to = c[i * call.rs + j * call.cs];
-        T const x = d.coefficient * m[j * ld + i];
-        to = d.beta == T(0) ? x : x + d.beta * to;
-      }
-  }
-
-  // A tile takes as many vectors of rows, and columns in pairs, as its real part needs.
-  using tile_kernel = void (*)(macro_call<T> const&, tile_run const&, T const* a, T const* b, T* buffer);
+  // A tile takes as many vectors of rows, and columns in pairs, as its real part needs. A processor that computes
+  // vectors by halves needs no more than half of the last one.
+  using tile_kernel = void (*)(macro_call<T> const&, tile_grid const&, T const* a, T const* b, T* buffer);
+  template <int MV, bool PackedA, bool PackedB, int... Pairs>
+  static constexpr tile_kernel kernels_of[sizeof...(Pairs)] = {
+      micro_kernel<MV, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...};
   template <bool PackedA, bool PackedB, int... Pairs>
-  static tile_kernel find_kernel(int rows, int cols, std::integer_sequence<int, Pairs...>) {
-    static constexpr tile_kernel table[vectors][sizeof...(Pairs)] = {
-        {micro_kernel<1, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...},
-        {micro_kernel<2, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...},
-        {micro_kernel<3, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...}};
-    return table[(rows - 1) / lanes][(cols - 1) / 2];
+  static tile_kernel find_kernel(macro_call<T> const& call, int rows, int cols, std::integer_sequence<int, Pairs...>) {
+    int const pair = (cols - 1) / 2;
+    if constexpr (requires { typename V::half; }) {
+      static bool const halved = V::computes_halves();
+      using halves = simd_kernels<typename V::half>;
+      int const needed = (rows + halves::lanes - 1) / halves::lanes;
+      if (needed % 2 == 1 && needed <= vectors && call.rs == 1 && halved)
+        return (needed == 1 ? halves::template kernels_of<1, PackedA, PackedB, Pairs...>
+                            : halves::template kernels_of<3, PackedA, PackedB, Pairs...>)[pair];
+    }
+    static constexpr tile_kernel const* table[vectors] = {kernels_of<1, PackedA, PackedB, Pairs...>,
+                                                          kernels_of<2, PackedA, PackedB, Pairs...>,
+                                                          kernels_of<3, PackedA, PackedB, Pairs...>};
+    return table[(rows - 1) / lanes][pair];
   }
 
+  // Column by column of tiles, as these share columns of B; where the tiles of a column are of one shape, all whole
+  // columns in one call, as setting it up takes as long as 2 k-steps.
   template <bool PackedA, bool PackedB>
   static void all_tiles(macro_call<T> const& call) {
+    int const whole = call.rows / mr, rest = call.rows % mr, across = call.cols / nr, last = call.cols % nr;
     if (call.prefetch)
-      call.prefetch->pace(static_cast<std::int64_t>((call.rows + mr - 1) / mr) * ((call.cols + nr - 1) / nr) *
-                          (call.depth / chunk));
-    int const whole = call.rows / mr, below = whole * mr, padded_rows = (call.rows + lanes - 1) / lanes * lanes;
-    std::int64_t const a_below = below * (call.a_unpacked ? std::int64_t(1) : call.depth);
-    for (int j = 0; j < call.cols; j += nr) {
-      int const cols = call.cols - j < nr ? call.cols - j : nr;
-      T const* const b = call.b + j * (PackedB ? call.depth : call.b_column);
-      T* const buffer = call.buffer + static_cast<std::int64_t>(j) * padded_rows;
-      auto const run = [&](tile_run const& tiles, T const* a, T* to) {
-        find_kernel<PackedA, PackedB>(tiles.rows, cols, std::make_integer_sequence<int, nr / 2>())(call, tiles, a, b,
-                                                                                                   to);
-      };
-      if (whole > 0) run({0, j, whole, mr, cols}, call.a, buffer);
-      if (below < call.rows) run({below, j, 1, call.rows - below, cols}, call.a + a_below, buffer + below * nr);
-    }
+      call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last > 0)) * (call.depth / chunk));
+    auto const padded = [](int rows) { return static_cast<std::int64_t>((rows + lanes - 1) / lanes * lanes); };
+    std::int64_t const a_row = call.a_unpacked ? 1 : call.depth, b_column = PackedB ? call.depth : call.b_column;
+    std::int64_t const buffer_column = padded(call.rows);
+
+    auto const run = [&](int row, int down, int rows, int col, int wide, int cols) {
+      tile_grid const grid{.row = row,
+                           .col = col,
+                           .down = down,
+                           .across = wide,
+                           .rows = rows,
+                           .cols = cols,
+                           .a_step = call.a_unpacked ? call.a_step : padded(rows),
+                           .a_down = mr * a_row,
+                           .b_across = nr * b_column,
+                           .buffer_down = mr * nr,
+                           .buffer_across = nr * buffer_column};
+      auto const kernel = find_kernel<PackedA, PackedB>(call, rows, cols, std::make_integer_sequence<int, nr / 2>());
+      kernel(call, grid, call.a + row * a_row, call.b + col * b_column, call.buffer + col * buffer_column + row * nr);
+    };
+    auto const run_columns = [&](int col, int wide, int cols) {
+      if (whole > 0) run(0, whole, mr, col, wide, cols);
+      if (rest > 0) run(whole * mr, 1, rest, col, wide, cols);
+    };
+    int const at_once = whole == 0 || rest == 0 ? across : 1;
+    for (int j = 0; j < across; j += at_once) run_columns(j * nr, at_once, nr);
+    if (last > 0) run_columns(across * nr, 1, last);
   }
 
   static void macro(macro_call<T> const& call) {
