@@ -250,8 +250,10 @@ struct simd_kernels {
     return table[(rows - 1) / lanes][pair];
   }
 
-  // Column by column of tiles, as these share columns of B; where the tiles of a column are of one shape, all whole
-  // columns in one call, as setting it up takes as long as 2 k-steps.
+  // Setting up a call takes as long as 2 k-steps, so it walks over columns of tiles too: over all, where their tiles
+  // are of one shape; over so many that their B stays in the first-level cache for the second shape, where they are of
+  // two.
+  static constexpr int near_bytes = 16 << 10;
   template <bool PackedA, bool PackedB>
   static void all_tiles(macro_call<T> const& call) {
     int const whole = call.rows / mr, rest = call.rows % mr, across = call.cols / nr, last = call.cols % nr;
@@ -280,8 +282,9 @@ struct simd_kernels {
       if (whole > 0) run(0, whole, mr, col, wide, cols);
       if (rest > 0) run(whole * mr, 1, rest, col, wide, cols);
     };
-    int const at_once = whole == 0 || rest == 0 ? across : 1;
-    for (int j = 0; j < across; j += at_once) run_columns(j * nr, at_once, nr);
+    int const near = near_bytes / (call.depth * nr * static_cast<int>(sizeof(T)));
+    int const at_once = whole == 0 || rest == 0 ? across : near > 0 ? near : 1;
+    for (int j = 0; j < across; j += at_once) run_columns(j * nr, across - j < at_once ? across - j : at_once, nr);
     if (last > 0) run_columns(across * nr, 1, last);
   }
 
