@@ -12,7 +12,7 @@ namespace {
 
 // A processor with 256-bit multipliers computes a vector in two turns, and half a vector in one (Zen 4; AMD's CPUID
 // function 8000001Ah, EAX bit 3, says that they are of 512 bits).
-bool computes_halves() {
+bool has_narrow_multipliers() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid(0x8000001a, &eax, &ebx, &ecx, &edx) != 0 && (eax & 8) == 0;
 }
@@ -56,7 +56,7 @@ struct avx512_f64 {
   using vector = __m512d;
   using mask = __mmask8;
   using half = avx512_f64_half;
-  static bool computes_halves() { return heptad::cpu::computes_halves(); }
+  static bool computes_halves() { return has_narrow_multipliers(); }
   static constexpr int lanes = 8, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
@@ -96,7 +96,7 @@ struct avx512_f32 {
   using vector = __m512;
   using mask = __mmask16;
   using half = avx512_f32_half;
-  static bool computes_halves() { return heptad::cpu::computes_halves(); }
+  static bool computes_halves() { return has_narrow_multipliers(); }
   static constexpr int lanes = 16, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }

@@ -15,7 +15,7 @@ struct simd_updates {
   using T = typename V::element;
   using vector = typename V::vector;
   static constexpr int lanes = V::lanes, nr = V::nr, most_vectors = 3;
-  static constexpr bool transposes = requires { V::tile; };  // traits without it meet no row-major C that matters
+  static constexpr bool transposes = requires { V::tile; };  // half vectors are only for a column-major C
 
   // What the usual whole tile asks for, with one column-major destination: C := M, or C += w M. Found before its
   // k-steps: each branch after them costs, and one on floats most, as its comparison waits behind the multiplications
