@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
 // V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
-// are asked for, on into the tile below; 0: as of a packed one), mr = 3 vectors, nr = V::nr columns; and where a
+// are asked for, on into the tile below; 0: few steps of each tile), mr = 3 vectors, nr = V::nr columns; and where a
 // processor may compute them by halves, V::computes_halves() and the traits V::half.
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
@@ -70,18 +70,20 @@ struct simd_kernels {
     }
   };
 
-  // far: of A, what to ask for meanwhile. Into the second-level cache, if it is in place: columns that share sets
-  // would not stay in the first one for so long. A vector of it may be in two lines.
-  template <int MV, int NR, bool InPlace, typename B>
+  // far: of an A in place, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share
+  // sets would not stay in the first one for so long. A vector of it may be in two lines.
+  template <int MV, int NR, bool AInPlace, typename B>
   [[gnu::always_inline]] static void steps(int depth, T const*& a, std::int64_t a_step, T const* far, B& b,
                                            std::int64_t b_step, vector (&acc)[NR][MV]) {
     auto const step = [&](vector(&sums)[NR][MV]) __attribute__((always_inline)) {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = V::load(a + i * lanes);
+      if constexpr (AInPlace) {
 #pragma GCC unroll 3
-      for (int i = 0; i < MV; ++i) __builtin_prefetch(far + i * lanes, 0, InPlace ? 2 : 3);
-      if constexpr (InPlace) __builtin_prefetch(far + MV * lanes - 1, 0, 2);
+        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + i * lanes, 0, asks_below ? 2 : 3);
+        if constexpr (asks_below) __builtin_prefetch(far + MV * lanes - 1, 0, 2);
+      }
 #pragma GCC unroll 8
       for (int j = 0; j < NR; ++j) {
         vector const y = b[j];
@@ -89,8 +91,10 @@ struct simd_kernels {
         for (int i = 0; i < MV; ++i) sums[j][i] = V::fma(x[i], y, sums[j][i]);
       }
       a += a_step;
-      far += a_step;
-      asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
+      if constexpr (AInPlace) {
+        far += a_step;
+        asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
+      }
       b.advance(b_step);
     };
     // Too few sums to hide the latency of an addition behind each other take turns with as many more.
@@ -108,32 +112,31 @@ struct simd_kernels {
   }
 
   // A chunk of steps; of a whole tile of packed operands by V::whole_chunk, where there is one.
-  template <int MV, int NR, bool PackedA, typename B>
+  template <int MV, int NR, bool AInPlace, typename B>
   [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
                                                std::int64_t b_step, vector (&acc)[NR][MV]) {
-    if constexpr (PackedA && std::is_same_v<B, packed_columns> && MV == vectors && NR == nr &&
+    if constexpr (!AInPlace && std::is_same_v<B, packed_columns> && MV == vectors && NR == nr &&
                   requires { V::whole_chunk(a, b.at, acc); }) {
       V::whole_chunk(a, b.at, acc);
       a += chunk * MV * lanes;
       b.at += chunk * nr;
     } else {
-      steps<MV, NR, !PackedA && asks_below>(chunk, a, a_step, far, b, b_step, acc);
+      steps<MV, NR, AInPlace>(chunk, a, a_step, far, b, b_step, acc);
     }
   }
 
-  template <bool Packed, int NR>
-  using columns = std::conditional_t<Packed, packed_columns, separate_columns<NR>>;
+  template <bool InPlace, int NR>
+  using columns = std::conditional_t<InPlace, separate_columns<NR>, packed_columns>;
 
   static constexpr int chunk = V::chunk;
-  static constexpr int ahead = 10;  // k-steps of a packed A asked for in advance
+  static constexpr int ahead = 10;  // k-steps, where not chunks
   // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
   static constexpr int deep_enough = 64;
 
-  // Of A, what to ask for from step `a` of chunk z on. A packed A goes on in the next panel. In place, the last chunks
-  // ask for the first ones of the tile below, `run` elements further; those of shallow tiles for their likes there.
-  template <bool PackedA>
+  // Of A in place, what to ask for from step `a` of chunk z on. The last chunks ask for the first ones of the tile
+  // below, `run` elements further; those of shallow tiles for their likes there.
   [[gnu::always_inline]] static T const* far_of(T const* a, std::int64_t a_step, std::int64_t run, int z, int chunks) {
-    if constexpr (PackedA || !asks_below) return a + ahead * a_step;
+    if constexpr (!asks_below) return a + ahead * a_step;
     else if (z + V::chunks_ahead < chunks) return a + V::chunks_ahead * chunk * a_step;
     else return a + run + (chunks < V::chunks_ahead || z == chunks ? 0 : V::chunks_ahead - chunks) * chunk * a_step;
   }
@@ -170,7 +173,7 @@ struct simd_kernels {
   };
 
   // Tiles of MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
-  template <int MV, int NR, bool PackedA, typename B>
+  template <int MV, int NR, bool AInPlace, typename B>
   static void micro_kernel(macro_call<T> const& call, tile_grid const& grid, T const* a_first, T const* b_first,
                            T* buffer_first) {
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
@@ -196,11 +199,11 @@ struct simd_kernels {
         for (int z = 0; z < chunks; ++z) {
           if (!lines.done()) lines.advance(runs_a_chunk);
           if (call.prefetch) call.prefetch->advance();
-          one_chunk<MV, NR, PackedA>(a, grid.a_step, far_of<PackedA>(a, grid.a_step, grid.a_down, z, chunks), b,
-                                     call.b_step, acc);
+          one_chunk<MV, NR, AInPlace>(a, grid.a_step, far_of(a, grid.a_step, grid.a_down, z, chunks), b, call.b_step,
+                                      acc);
         }
-        steps<MV, NR, !PackedA && asks_below>(
-            rest, a, grid.a_step, far_of<PackedA>(a, grid.a_step, grid.a_down, chunks, chunks), b, call.b_step, acc);
+        steps<MV, NR, AInPlace>(rest, a, grid.a_step, far_of(a, grid.a_step, grid.a_down, chunks, chunks), b,
+                                call.b_step, acc);
 
         if (usual != updates::usual::none) {
           updates::template one<MV, NR>(acc, call.destinations[0], offset, call.cs, usual);
@@ -230,10 +233,10 @@ struct simd_kernels {
   // A tile takes as many vectors of rows, and columns in pairs, as its real part needs. A processor that computes
   // vectors by halves needs no more than half of the last one.
   using tile_kernel = void (*)(macro_call<T> const&, tile_grid const&, T const* a, T const* b, T* buffer);
-  template <int MV, bool PackedA, bool PackedB, int... Pairs>
+  template <int MV, bool AInPlace, bool BInPlace, int... Pairs>
   static constexpr tile_kernel kernels_of[sizeof...(Pairs)] = {
-      micro_kernel<MV, 2 * (Pairs + 1), PackedA, columns<PackedB, 2 * (Pairs + 1)>>...};
-  template <bool PackedA, bool PackedB, int... Pairs>
+      micro_kernel<MV, 2 * (Pairs + 1), AInPlace, columns<BInPlace, 2 * (Pairs + 1)>>...};
+  template <bool AInPlace, bool BInPlace, int... Pairs>
   static tile_kernel find_kernel(macro_call<T> const& call, int rows, int cols, std::integer_sequence<int, Pairs...>) {
     int const pair = (cols - 1) / 2;
     if constexpr (requires { typename V::half; }) {
@@ -241,12 +244,12 @@ struct simd_kernels {
       using halves = simd_kernels<typename V::half>;
       int const needed = (rows + halves::lanes - 1) / halves::lanes;
       if (needed % 2 == 1 && needed <= vectors && call.rs == 1 && halved)
-        return (needed == 1 ? halves::template kernels_of<1, PackedA, PackedB, Pairs...>
-                            : halves::template kernels_of<3, PackedA, PackedB, Pairs...>)[pair];
+        return (needed == 1 ? halves::template kernels_of<1, AInPlace, BInPlace, Pairs...>
+                            : halves::template kernels_of<3, AInPlace, BInPlace, Pairs...>)[pair];
     }
-    static constexpr tile_kernel const* table[vectors] = {kernels_of<1, PackedA, PackedB, Pairs...>,
-                                                          kernels_of<2, PackedA, PackedB, Pairs...>,
-                                                          kernels_of<3, PackedA, PackedB, Pairs...>};
+    static constexpr tile_kernel const* table[vectors] = {kernels_of<1, AInPlace, BInPlace, Pairs...>,
+                                                          kernels_of<2, AInPlace, BInPlace, Pairs...>,
+                                                          kernels_of<3, AInPlace, BInPlace, Pairs...>};
     return table[(rows - 1) / lanes][pair];
   }
 
@@ -254,13 +257,13 @@ struct simd_kernels {
   // are of one shape; over so many that their B stays in the first-level cache for the second shape, where they are of
   // two.
   static constexpr int near_bytes = 16 << 10;
-  template <bool PackedA, bool PackedB>
+  template <bool AInPlace, bool BInPlace>
   static void all_tiles(macro_call<T> const& call) {
     int const whole = call.rows / mr, rest = call.rows % mr, across = call.cols / nr, last = call.cols % nr;
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last > 0)) * (call.depth / chunk));
     auto const padded = [](int rows) { return static_cast<std::int64_t>((rows + lanes - 1) / lanes * lanes); };
-    std::int64_t const a_row = call.a_unpacked ? 1 : call.depth, b_column = PackedB ? call.depth : call.b_column;
+    std::int64_t const a_row = AInPlace ? 1 : call.depth, b_column = BInPlace ? call.b_column : call.depth;
     std::int64_t const buffer_column = padded(call.rows);
 
     auto const run = [&](int row, int down, int rows, int col, int wide, int cols) {
@@ -270,12 +273,12 @@ struct simd_kernels {
                            .across = wide,
                            .rows = rows,
                            .cols = cols,
-                           .a_step = call.a_unpacked ? call.a_step : padded(rows),
+                           .a_step = AInPlace ? call.a_step : padded(rows),
                            .a_down = mr * a_row,
                            .b_across = nr * b_column,
                            .buffer_down = mr * nr,
                            .buffer_across = nr * buffer_column};
-      auto const kernel = find_kernel<PackedA, PackedB>(call, rows, cols, std::make_integer_sequence<int, nr / 2>());
+      auto const kernel = find_kernel<AInPlace, BInPlace>(call, rows, cols, std::make_integer_sequence<int, nr / 2>());
       kernel(call, grid, call.a + row * a_row, call.b + col * b_column, call.buffer + col * buffer_column + row * nr);
     };
     auto const run_columns = [&](int col, int wide, int cols) {
@@ -289,9 +292,8 @@ struct simd_kernels {
   }
 
   static void macro(macro_call<T> const& call) {
-    if (call.b_unpacked) all_tiles<false, false>(call);
-    else if (call.a_unpacked) all_tiles<false, true>(call);
-    else all_tiles<true, true>(call);
+    if (call.a_unpacked) call.b_unpacked ? all_tiles<true, true>(call) : all_tiles<true, false>(call);
+    else call.b_unpacked ? all_tiles<false, true>(call) : all_tiles<false, false>(call);
   }
 };
 
