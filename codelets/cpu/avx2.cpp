@@ -2,7 +2,6 @@
 // Kernel set "avx2": tiles of 12×4 doubles and 24×4 floats in 12 of the 16 vector registers.
 #include <immintrin.h>
 
-#include "codelets/cpu/avx2_chunk.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
@@ -16,9 +15,6 @@ struct avx2_f64 {
   using mask = __m256i;
   static constexpr int lanes = 4, nr = 4, tile = 4, chunk = 16, chunks_ahead = 0;
   static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
-  [[gnu::always_inline]] static void whole_chunk(double const* a, double const* b, vector (&c)[4][3]) {
-    HEPTAD_CHUNK(a, b, c, "d", 8);
-  }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
   static vector load(double const* p, mask m) { return _mm256_maskload_pd(p, m); }
@@ -28,6 +24,10 @@ struct avx2_f64 {
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
+  static vector fma_in_place(vector a, vector b, vector c) {
+    asm("vfmadd231pd %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
+    return c;
+  }
   static double sum(vector x) {
     __m128d const pair = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
     return _mm_cvtsd_f64(_mm_hadd_pd(pair, pair));
@@ -52,9 +52,6 @@ struct avx2_f32 {
   static mask first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
   }
-  [[gnu::always_inline]] static void whole_chunk(float const* a, float const* b, vector (&c)[4][3]) {
-    HEPTAD_CHUNK(a, b, c, "s", 4);
-  }
   static vector zero() { return _mm256_setzero_ps(); }
   static vector load(float const* p) { return _mm256_loadu_ps(p); }
   static vector load(float const* p, mask m) { return _mm256_maskload_ps(p, m); }
@@ -66,6 +63,10 @@ struct avx2_f32 {
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
+  static vector fma_in_place(vector a, vector b, vector c) {
+    asm("vfmadd231ps %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
+    return c;
+  }
   static float sum(vector x) {
     __m128 const four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
     __m128 const two = _mm_hadd_ps(four, four);

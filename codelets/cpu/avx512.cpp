@@ -21,7 +21,7 @@ struct avx512_f64_half {
   using element = double;
   using vector = __m256d;
   using mask = __mmask8;
-  static constexpr int lanes = 4, nr = 8, chunk = 8, chunks_ahead = 4;
+  static constexpr int lanes = 4, packed_lanes = 8, nr = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
@@ -32,13 +32,17 @@ struct avx512_f64_half {
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
+  static vector fma_in_place(vector a, vector b, vector c) {
+    asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
 };
 
 struct avx512_f32_half {
   using element = float;
   using vector = __m256;
   using mask = __mmask8;
-  static constexpr int lanes = 8, nr = 8, chunk = 8, chunks_ahead = 4;
+  static constexpr int lanes = 8, packed_lanes = 16, nr = 8, chunk = 8, chunks_ahead = 4;
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm256_setzero_ps(); }
   static vector load(float const* p) { return _mm256_loadu_ps(p); }
@@ -49,6 +53,10 @@ struct avx512_f32_half {
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
+  static vector fma_in_place(vector a, vector b, vector c) {
+    asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
 };
 
 struct avx512_f64 {
@@ -68,6 +76,10 @@ struct avx512_f64 {
   static vector add(vector a, vector b) { return _mm512_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_pd(a, b, c); }
+  static vector fma_in_place(vector a, vector b, vector c) {
+    asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
   static element sum(vector x) { return _mm512_reduce_add_pd(x); }
 
   // r[c] holds 8 steps of column c; row p of the result (8 columns) goes to packed + p·stride.
@@ -110,6 +122,10 @@ struct avx512_f32 {
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_ps(a, b, c); }
+  static vector fma_in_place(vector a, vector b, vector c) {
+    asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
   static element sum(vector x) { return _mm512_reduce_add_ps(x); }
 
   // r[c] holds 16 steps of column c; row p of the result (8 columns) goes to packed + p·stride.

@@ -47,8 +47,10 @@ struct macro_call {
   std::int64_t rs, cs;      // element strides of all destinations
   source_stream* prefetch;  // may be null
   // Operands that are used too few times to be worth packing are read where they are. Only for kernel sets with
-  // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its rows are contiguous.
+  // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its columns are contiguous; of an unpacked B
+  // the columns or the rows.
   bool a_unpacked = false, b_unpacked = false;
+  bool a_near = false;                    // in a cache that A need not be asked for from ahead
   std::int64_t a_step = 0;                // elements between k-steps of A
   std::int64_t b_step = 0, b_column = 0;  // element strides of B between k-steps and columns
 };

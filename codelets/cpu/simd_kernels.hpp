@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
 // V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
-// are asked for, on into the tile below; 0: few steps of each tile), mr = 3 vectors, nr = V::nr columns; and where a
-// processor may compute them by halves, V::computes_halves() and the traits V::half.
+// are asked for, on into the tile below; 0: few steps of each tile), V::fma_in_place (an addition into the register of
+// the sum: free to choose, the compiler ends unrolled steps in moves between registers), mr = 3 vectors, nr = V::nr
+// columns; and where a processor may compute vectors by halves, V::computes_halves() and the traits V::half.
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -11,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "codelets/cpu/blocks_for_caches.hpp"
@@ -23,12 +23,15 @@
 namespace heptad::cpu {
 namespace {
 
+// Where an operand is: packed, or in place. There A may be near, or far enough to be asked for ahead.
+enum class a_from { packed, near, far };
+enum class b_from { packed, columns, rows };
+
 // Tiles of one shape, below each other and again in the columns beside: where the first one begins, how many there
 // are, and how much of each is real.
 struct tile_grid {
   int row, col, down, across, rows, cols;
-  // Elements between k-steps of A, and between tiles.
-  std::int64_t a_step, a_down, b_across, buffer_down, buffer_across;
+  std::int64_t a_down, b_across, buffer_down, buffer_across;  // elements between tiles
 };
 
 template <typename V>
@@ -38,6 +41,10 @@ struct simd_kernels {
   using updates = simd_updates<V>;
   static constexpr int lanes = V::lanes, nr = V::nr, vectors = 3, mr = vectors * lanes;
   static constexpr bool asks_below = V::chunks_ahead > 0;
+  static constexpr int packed_lanes = [] {
+    if constexpr (requires { V::packed_lanes; }) return V::packed_lanes;  // of the vectors that V halves
+    else return lanes;
+  }();
 
   // Every product asks for them.
   static blocking blocks() {
@@ -47,88 +54,107 @@ struct simd_kernels {
 
   // ---- micro-kernel --------------------------------------------------------------------------------------------
 
-  // Where the micro-kernel finds the next k-step of its operands. Packed B: nr values in a row; unpacked: columns that
-  // all move by the same step, reached from few addresses, as registers for one a column are wanted elsewhere.
-  struct packed_columns {
+  // Where the micro-kernel finds column j of B in k-step p of a few: packed, nr values a step; columns reached from few
+  // addresses, as registers for one a column are wanted elsewhere; or rows. In place the last column is the last real
+  // one.
+  template <b_from From, int NR>
+  struct b_source {
     T const* at;
-    [[gnu::always_inline]] packed_columns(T const* b, std::int64_t, int) : at(b) {}
-    [[gnu::always_inline]] vector operator[](int j) const { return V::broadcast(at[j]); }
-    [[gnu::always_inline]] void advance(std::int64_t) { at += nr; }
+    [[gnu::always_inline]] b_source(macro_call<T> const&, T const* b, int) : at(b) {}
+    [[gnu::always_inline]] vector column(int p, int j) const { return V::broadcast(at[p * nr + j]); }
+    [[gnu::always_inline]] void after_step() {}
+    [[gnu::always_inline]] void after_steps(int count) { at += count * nr; }
   };
   template <int NR>
-  struct separate_columns {
-    T const *first, *third, *sixth, *last;  // columns 0, 3 and 6, and the last real one
-    std::int64_t column;
-    [[gnu::always_inline]] separate_columns(T const* b, std::int64_t apart, int cols)
-        : first(b), third(b + 3 * apart), sixth(b + 6 * apart), last(b + (cols - 1) * apart), column(apart) {}
-    [[gnu::always_inline]] vector operator[](int j) const {
+  struct b_source<b_from::columns, NR> {
+    T const *first, *third, *sixth, *last;  // columns 0, 3 and 6, and the last one
+    std::int64_t apart, twice;
+    [[gnu::always_inline]] b_source(macro_call<T> const& call, T const* b, int cols)
+        : first(b),
+          third(b + 3 * call.b_column),
+          sixth(b + 6 * call.b_column),
+          last(b + (cols - 1) * call.b_column),
+          apart(call.b_column),
+          twice(2 * call.b_column) {}
+    [[gnu::always_inline]] vector column(int p, int j) const {
       T const* const near = j < 3 ? first : j < 6 ? third : sixth;
-      return V::broadcast(j == NR - 1 ? *last : near[j % 3 * column]);
+      return V::broadcast(j == NR - 1 ? last[p] : (near + (j % 3 == 2 ? twice : j % 3 * apart))[p]);
     }
-    [[gnu::always_inline]] void advance(std::int64_t step) {
-      first += step, third += step, sixth += step, last += step;
+    // The asm keeps the compiler from holding an address for every column, or adding one offset to each of these.
+    [[gnu::always_inline]] void after_step() { asm("" : "+r"(apart), "+r"(twice)); }
+    [[gnu::always_inline]] void after_steps(int count) {
+      first += count, third += count, sixth += count, last += count;
+      asm("" : "+r"(first), "+r"(third), "+r"(sixth), "+r"(last));
     }
   };
+  template <int NR>
+  struct b_source<b_from::rows, NR> {
+    T const* at;
+    std::int64_t step, last;
+    [[gnu::always_inline]] b_source(macro_call<T> const& call, T const* b, int cols)
+        : at(b), step(call.b_step), last(cols - 1) {}
+    [[gnu::always_inline]] vector column(int, int j) const { return V::broadcast(at[j == NR - 1 ? last : j]); }
+    [[gnu::always_inline]] void after_step() { at += step; }
+    [[gnu::always_inline]] void after_steps(int) {}
+  };
 
-  // far: of an A in place, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share
-  // sets would not stay in the first one for so long. A vector of it may be in two lines.
-  template <int MV, int NR, bool AInPlace, typename B>
-  [[gnu::always_inline]] static void steps(int depth, T const*& a, std::int64_t a_step, T const* far, B& b,
-                                           std::int64_t b_step, vector (&acc)[NR][MV]) {
-    auto const step = [&](vector(&sums)[NR][MV]) __attribute__((always_inline)) {
+  // Elements between k-steps of a packed A.
+  template <int MV>
+  static constexpr int packed_step = packed_lanes*((MV * lanes + packed_lanes - 1) / packed_lanes);
+  static constexpr int chunk = V::chunk;
+
+  // One k-step after the other, with addresses that are constants apart where they can be: on a core that shares its
+  // issue slots with a second thread every instruction beside the multiplications counts.
+  // far: of A, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share sets would
+  // not stay in the first one for so long. A vector of it may be in two lines.
+  template <int MV, int NR, a_from A, int Steps, typename B>
+  [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, B& b,
+                                           vector (&acc)[NR][MV]) {
+    // Too few sums to hide the latency of an addition behind each other take turns with as many more.
+    constexpr bool few = MV * NR <= 4 && Steps > 1;
+    vector odd[few ? NR : 1][MV];
+    if constexpr (few) updates::template for_each_vector<MV, NR>([&](int j, int i) { odd[j][i] = V::zero(); });
+#pragma GCC unroll 16
+    for (int p = 0; p < Steps; ++p) {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = V::load(a + i * lanes);
-      if constexpr (AInPlace) {
+      if constexpr (A == a_from::far) {
 #pragma GCC unroll 3
         for (int i = 0; i < MV; ++i) __builtin_prefetch(far + i * lanes, 0, asks_below ? 2 : 3);
         if constexpr (asks_below) __builtin_prefetch(far + MV * lanes - 1, 0, 2);
-      }
-#pragma GCC unroll 8
-      for (int j = 0; j < NR; ++j) {
-        vector const y = b[j];
-#pragma GCC unroll 3
-        for (int i = 0; i < MV; ++i) sums[j][i] = V::fma(x[i], y, sums[j][i]);
-      }
-      a += a_step;
-      if constexpr (AInPlace) {
         far += a_step;
         asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
       }
-      b.advance(b_step);
-    };
-    // Too few sums to hide the latency of an addition behind each other take turns with as many more.
-    constexpr bool few = MV * NR <= 4;
-    int p = 0;
-    if constexpr (few) {
-      vector odd[NR][MV];
-      updates::template for_each_vector<MV, NR>([&](int j, int i) { odd[j][i] = V::zero(); });
-#pragma GCC unroll 2
-      for (; p + 1 < depth; p += 2) step(acc), step(odd);
+#pragma GCC unroll 8
+      for (int j = 0; j < NR; ++j) {
+        vector const y = b.column(p, j);
+#pragma GCC unroll 3
+        for (int i = 0; i < MV; ++i) {
+          vector& sum = few && p % 2 == 1 ? odd[few ? j : 0][i] : acc[j][i];
+          if constexpr (MV > 1) sum = V::fma_in_place(x[i], y, sum);
+          else sum = V::fma(x[i], y, sum);
+        }
+      }
+      if constexpr (A == a_from::packed) a += packed_step<MV>;
+      else a += a_step;
+      if constexpr (A != a_from::packed) asm("" : "+r"(a));
+      b.after_step();
+    }
+    b.after_steps(Steps);
+    if constexpr (few)
       updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::add(acc[j][i], odd[j][i]); });
-    }
-#pragma GCC unroll 4
-    for (; p < depth; ++p) step(acc);
   }
 
-  // A chunk of steps; of a whole tile of packed operands by V::whole_chunk, where there is one.
-  template <int MV, int NR, bool AInPlace, typename B>
+  template <int MV, int NR, a_from A, typename B>
   [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
-                                               std::int64_t b_step, vector (&acc)[NR][MV]) {
-    if constexpr (!AInPlace && std::is_same_v<B, packed_columns> && MV == vectors && NR == nr &&
-                  requires { V::whole_chunk(a, b.at, acc); }) {
-      V::whole_chunk(a, b.at, acc);
-      a += chunk * MV * lanes;
-      b.at += chunk * nr;
-    } else {
-      steps<MV, NR, AInPlace>(chunk, a, a_step, far, b, b_step, acc);
-    }
+                                               vector (&acc)[NR][MV]) {
+    // The hardware learns the steps of an A in place from loads that are the same instruction every time; and the last
+    // columns are few.
+    constexpr int at_once = A == a_from::packed && NR == nr ? chunk : MV * NR <= 4 ? 2 : 1;
+    for (int p = 0; p < chunk; p += at_once, far += at_once * a_step) steps<MV, NR, A, at_once>(a, a_step, far, b, acc);
   }
 
-  template <bool InPlace, int NR>
-  using columns = std::conditional_t<InPlace, separate_columns<NR>, packed_columns>;
-
-  static constexpr int chunk = V::chunk;
   static constexpr int ahead = 10;  // k-steps, where not chunks
   // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
   static constexpr int deep_enough = 64;
@@ -173,7 +199,7 @@ struct simd_kernels {
   };
 
   // Tiles of MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
-  template <int MV, int NR, bool AInPlace, typename B>
+  template <int MV, int NR, a_from A, b_from B>
   static void micro_kernel(macro_call<T> const& call, tile_grid const& grid, T const* a_first, T const* b_first,
                            T* buffer_first) {
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
@@ -191,7 +217,7 @@ struct simd_kernels {
       for (int down = 0; down < grid.down; ++down, a_tile += grid.a_down, buffer += grid.buffer_down) {
         std::int64_t const offset = (grid.row + down * MV * lanes) * call.rs + (grid.col + across * nr) * call.cs;
         T const* a = a_tile;
-        B b(b_first, call.b_column, grid.cols);
+        b_source<B, NR> b(call, b_first, grid.cols);
         vector acc[NR][MV];
         updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
 
@@ -199,11 +225,10 @@ struct simd_kernels {
         for (int z = 0; z < chunks; ++z) {
           if (!lines.done()) lines.advance(runs_a_chunk);
           if (call.prefetch) call.prefetch->advance();
-          one_chunk<MV, NR, AInPlace>(a, grid.a_step, far_of(a, grid.a_step, grid.a_down, z, chunks), b, call.b_step,
-                                      acc);
+          one_chunk<MV, NR, A>(a, call.a_step, far_of(a, call.a_step, grid.a_down, z, chunks), b, acc);
         }
-        steps<MV, NR, AInPlace>(rest, a, grid.a_step, far_of(a, grid.a_step, grid.a_down, chunks, chunks), b,
-                                call.b_step, acc);
+        T const* far = far_of(a, call.a_step, grid.a_down, chunks, chunks);
+        for (int p = 0; p < rest; ++p, far += call.a_step) steps<MV, NR, A, 1>(a, call.a_step, far, b, acc);
 
         if (usual != updates::usual::none) {
           updates::template one<MV, NR>(acc, call.destinations[0], offset, call.cs, usual);
@@ -233,10 +258,9 @@ struct simd_kernels {
   // A tile takes as many vectors of rows, and columns in pairs, as its real part needs. A processor that computes
   // vectors by halves needs no more than half of the last one.
   using tile_kernel = void (*)(macro_call<T> const&, tile_grid const&, T const* a, T const* b, T* buffer);
-  template <int MV, bool AInPlace, bool BInPlace, int... Pairs>
-  static constexpr tile_kernel kernels_of[sizeof...(Pairs)] = {
-      micro_kernel<MV, 2 * (Pairs + 1), AInPlace, columns<BInPlace, 2 * (Pairs + 1)>>...};
-  template <bool AInPlace, bool BInPlace, int... Pairs>
+  template <int MV, a_from A, b_from B, int... Pairs>
+  static constexpr tile_kernel kernels_of[sizeof...(Pairs)] = {micro_kernel<MV, 2 * (Pairs + 1), A, B>...};
+  template <a_from A, b_from B, int... Pairs>
   static tile_kernel find_kernel(macro_call<T> const& call, int rows, int cols, std::integer_sequence<int, Pairs...>) {
     int const pair = (cols - 1) / 2;
     if constexpr (requires { typename V::half; }) {
@@ -244,12 +268,11 @@ struct simd_kernels {
       using halves = simd_kernels<typename V::half>;
       int const needed = (rows + halves::lanes - 1) / halves::lanes;
       if (needed % 2 == 1 && needed <= vectors && call.rs == 1 && halved)
-        return (needed == 1 ? halves::template kernels_of<1, AInPlace, BInPlace, Pairs...>
-                            : halves::template kernels_of<3, AInPlace, BInPlace, Pairs...>)[pair];
+        return (needed == 1 ? halves::template kernels_of<1, A, B, Pairs...>
+                            : halves::template kernels_of<3, A, B, Pairs...>)[pair];
     }
-    static constexpr tile_kernel const* table[vectors] = {kernels_of<1, AInPlace, BInPlace, Pairs...>,
-                                                          kernels_of<2, AInPlace, BInPlace, Pairs...>,
-                                                          kernels_of<3, AInPlace, BInPlace, Pairs...>};
+    static constexpr tile_kernel const* table[vectors] = {kernels_of<1, A, B, Pairs...>, kernels_of<2, A, B, Pairs...>,
+                                                          kernels_of<3, A, B, Pairs...>};
     return table[(rows - 1) / lanes][pair];
   }
 
@@ -257,13 +280,14 @@ struct simd_kernels {
   // are of one shape; over so many that their B stays in the first-level cache for the second shape, where they are of
   // two.
   static constexpr int near_bytes = 16 << 10;
-  template <bool AInPlace, bool BInPlace>
+  template <a_from A, b_from B>
   static void all_tiles(macro_call<T> const& call) {
     int const whole = call.rows / mr, rest = call.rows % mr, across = call.cols / nr, last = call.cols % nr;
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last > 0)) * (call.depth / chunk));
     auto const padded = [](int rows) { return static_cast<std::int64_t>((rows + lanes - 1) / lanes * lanes); };
-    std::int64_t const a_row = AInPlace ? 1 : call.depth, b_column = BInPlace ? call.b_column : call.depth;
+    std::int64_t const a_row = call.a_unpacked ? 1 : call.depth,
+                       b_column = call.b_unpacked ? call.b_column : call.depth;
     std::int64_t const buffer_column = padded(call.rows);
 
     auto const run = [&](int row, int down, int rows, int col, int wide, int cols) {
@@ -273,12 +297,11 @@ struct simd_kernels {
                            .across = wide,
                            .rows = rows,
                            .cols = cols,
-                           .a_step = AInPlace ? call.a_step : padded(rows),
                            .a_down = mr * a_row,
                            .b_across = nr * b_column,
                            .buffer_down = mr * nr,
                            .buffer_across = nr * buffer_column};
-      auto const kernel = find_kernel<AInPlace, BInPlace>(call, rows, cols, std::make_integer_sequence<int, nr / 2>());
+      auto const kernel = find_kernel<A, B>(call, rows, cols, std::make_integer_sequence<int, nr / 2>());
       kernel(call, grid, call.a + row * a_row, call.b + col * b_column, call.buffer + col * buffer_column + row * nr);
     };
     auto const run_columns = [&](int col, int wide, int cols) {
@@ -292,8 +315,16 @@ struct simd_kernels {
   }
 
   static void macro(macro_call<T> const& call) {
-    if (call.a_unpacked) call.b_unpacked ? all_tiles<true, true>(call) : all_tiles<true, false>(call);
-    else call.b_unpacked ? all_tiles<false, true>(call) : all_tiles<false, false>(call);
+    bool const columns = call.b_unpacked && call.b_step == 1, rows = call.b_unpacked && !columns;
+    if (!call.a_unpacked) {
+      if (rows) return all_tiles<a_from::packed, b_from::rows>(call);
+      if (columns) return all_tiles<a_from::packed, b_from::columns>(call);
+      return all_tiles<a_from::packed, b_from::packed>(call);
+    }
+    if (rows) return all_tiles<a_from::far, b_from::rows>(call);
+    if (columns && call.a_near) return all_tiles<a_from::near, b_from::columns>(call);
+    if (columns) return all_tiles<a_from::far, b_from::columns>(call);
+    return all_tiles<a_from::far, b_from::packed>(call);
   }
 };
 

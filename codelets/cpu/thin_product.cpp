@@ -147,7 +147,7 @@ thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& 
   auto const find = [&](product_call<T> const& x) -> thin_sides {
     auto const apart = x.a_cs * static_cast<std::int64_t>(sizeof(T));
     auto const [a, b, _] = thin_shape(kernels, x.m, x.n, x.k, apart, x.b_rs != 1);
-    return {.a = a && x.a.size() == 1 && x.a_rs == 1, .b = b && x.b.size() == 1};
+    return {.a = a && x.a.size() == 1 && x.a_rs == 1, .b = b && x.b.size() == 1 && (x.b_rs == 1 || x.b_cs == 1)};
   };
   thin_sides const as_is = find(call);
   // Few rows and a row-major B are few columns and a column-major A.
@@ -177,6 +177,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   block size = block_of(kernels, call, thin);
   size.depth = call.k <= size.depth ? call.k : balanced(call.k, size.depth, least_k_block);
   auto const [kc, mc, streamed] = size;
+  bool const a_near = call.m * call.k * static_cast<std::int64_t>(sizeof(T)) <= near_bytes<T>(blocks);
   std::int64_t const whole_rows = thin.a ? call.m - call.m % kernels.unpacked_rows : 0;  // the others are packed
   std::int64_t const packed_rows = call.m - whole_rows;
   T* const packed_a = reinterpret_cast<T*>(scratch);
@@ -225,6 +226,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.rows = static_cast<int>(rows);
       tiles.a = a;
       tiles.a_unpacked = unpacked;
+      tiles.a_near = a_near;
       tiles.a_step = call.a_cs;
       kernels.macro(tiles);
       tiles.prefetch = nullptr;
