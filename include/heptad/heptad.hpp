@@ -192,6 +192,7 @@ struct report {
 
 /// The workers and their memory; the only state of the library. Safe to share between threads.
 /// context(n) uses an arena of n workers of its own (0: as many as the process may use).
+/// With one worker small and thin products run on the calling thread, and those of several callers side by side.
 /// To run in the caller's tbb::task_arena, see <heptad/tbb.hpp>.
 class HEPTAD_API context {
 public:

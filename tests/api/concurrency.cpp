@@ -12,6 +12,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
+#include <utility>
 
 #include "schedulers/tbb/happens_before.hpp"
 #include "tests/api/reference.hpp"
@@ -125,13 +126,14 @@ struct nested_calls {
 
 /// A product whose task belongs to a group that is cancelled already.
 struct cancelled_call {
-  heptad::context workers{2};
+  heptad::context workers;
+  int levels;
   inputs<double> x{300, 300, 300};
   std::atomic<bool> cancelled{false};
 
   void call() {
     heptad::options forced;
-    forced.force_levels = 1;
+    forced.force_levels = levels;
     oneapi::tbb::task::current_context()->cancel_group_execution();
     try {
       x.multiply(workers, forced);
@@ -202,11 +204,13 @@ TEST_CASE("workers can be set while calls are in progress") {
 
 TEST_CASE("a cancelled task group stops the product with its own code") {
   if (!heptad::test::own_workers) return;  // other runtimes know nothing of TBB's groups
-  cancelled_call one;
-  oneapi::tbb::task_group group;
-  heptad::happens_before(&one);
-  group.run(heptad::tbb_entry<cancelled_call, &cancelled_call::call>{&one});
-  group.wait();
-  heptad::happens_after(&one);
-  CHECK(one.cancelled);
+  for (auto const& [threads, levels] : {std::pair{2, 1}, std::pair{1, 0}}) {  // one worker, one task: without the arena
+    cancelled_call one{heptad::context(threads), levels};
+    oneapi::tbb::task_group group;
+    heptad::happens_before(&one);
+    group.run(heptad::tbb_entry<cancelled_call, &cancelled_call::call>{&one});
+    group.wait();
+    heptad::happens_after(&one);
+    CHECK(one.cancelled);
+  }
 }

@@ -123,6 +123,18 @@ TEMPLATE_TEST_CASE("any number of forced levels stays within its plan's bound on
   }
 }
 
+TEST_CASE("small products are not planned: up to 160 cubed for one worker, and 64 cubed for several") {
+  auto const planned = [](int threads, std::int64_t side) {
+    heptad::context workers(threads);
+    random_product<float> x(side, side, side, 1, 0);
+    heptad::report const r = x.run(workers);
+    x.check(r);
+    return !r.plan.reason.starts_with("small: ");
+  };
+  CHECK((!planned(1, 160) && planned(1, 161)));
+  CHECK((!planned(2, 64) && planned(2, 65)));
+}
+
 TEST_CASE("forced levels are really used where the dimensions allow") {
   heptad::context workers(2);
   for (int levels = 0; levels <= 3; ++levels) {

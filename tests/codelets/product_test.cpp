@@ -203,7 +203,8 @@ TEMPLATE_TEST_CASE("product is right where operands are read in place, over seve
 TEMPLATE_TEST_CASE("product is right for few rows and a row-major B, over several blocks of depth", "[product]", float,
                    double) {
   using T = TestType;
-  for (std::int64_t const m : {1, 7, 24, 45})
+  for (std::int64_t const m : {1, 7, 24, 45}) {
+    expect_right<T>({.m = m, .n = 29, .k = 1030, .a = {2}, .b = {-2}, .b_order = order::row_major, .gap = 1});
     expect_right<T>({.m = m,
                      .n = 517,
                      .k = 1030,
@@ -212,6 +213,7 @@ TEMPLATE_TEST_CASE("product is right for few rows and a row-major B, over severa
                      .c = {{1, 0}, {-1, T(0.5)}, {2, 1}},
                      .b_order = order::row_major,
                      .gap = 1});
+  }
 }
 
 TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cache", "[product]", float, double) {
