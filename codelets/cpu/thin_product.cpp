@@ -41,12 +41,10 @@ constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few
 // A kernel that asks for the columns of A early enough has it in place in more tiles, wherever these columns lie, in
 // blocks of few tiles of rows; from memory in shallower ones, and the next one is asked for meanwhile. Measured on a
 // Zen 4 (8 to 128 columns of C): 1.02 to 1.7 times as fast as packed. In 150 to 300 columns of C it is 1.02 to 1.09
-// times as fast, but for columns of A that share cache sets; in 100 to 190, where these begin within cache lines, 1.03
-// to 1.1 times if A is of at most 4 MiB, else 0.96 to 1.
-constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unaligned_tiles = 24,
-                       asked_large_unaligned_tiles = 8, asked_row_tiles = 5, asked_depth = 512,
-                       asked_memory_depth = 128;
-constexpr std::int64_t asked_large = 4 << 20;  // bytes
+// times as fast, but for columns of A that share cache sets; in 100 to 190, where these begin within cache lines, 1 to
+// 1.1 times.
+constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unaligned_tiles = 24, asked_row_tiles = 5,
+                       asked_depth = 512, asked_memory_depth = 128;
 // The next block is asked for meanwhile from this size of A on too, in more than few_column_tiles. A third-level cache
 // that others use as well answers late: columns that begin within cache lines are 1.03 to 1.17 times as fast for it,
 // others as fast as without.
@@ -102,16 +100,13 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   return {std::clamp<std::int64_t>((near_bytes<T>(b) / step_bytes + 8) / 16 * 16, 16, most_depth), call.m};
 }
 
-// Up to so many tiles of columns meet an A of m rows and k columns in place. apart: bytes between its columns.
+// Up to so many tiles of columns meet an A of m rows in place. apart: bytes between its columns.
 template <typename T>
-std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
-                            bool small) {
+std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t apart, bool small) {
   bool const lines_aligned = apart % cache_line == 0;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
-    if (lines_aligned) return apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
-    return m * k * static_cast<std::int64_t>(sizeof(T)) <= asked_large ? asked_unaligned_tiles
-                                                                       : asked_large_unaligned_tiles;
+    return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
   }
   if (small && apart % few_sets != 0) return lines_aligned ? small_column_tiles : small_unaligned_tiles;
   if (apart % same_sets == 0) return 0;
@@ -131,7 +126,7 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
                      (kernels.asks_below || k <= small_depth);
   std::int64_t const most_tiles = kernels.asks_below ? asked_few_row_tiles : few_row_tiles;
   bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_tiles * b.mr;
-  return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr, .b = small || few_rows};
+  return {.a = n <= tiles_in_place(kernels, m, apart, small) * b.nr, .b = small || few_rows};
 }
 
 // The block of an A in place, of so many rows, after the one at (ic, pc).
