@@ -24,10 +24,6 @@ struct avx2_f64 {
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
-  static vector fma_in_place(vector a, vector b, vector c) {
-    asm("vfmadd231pd %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
-    return c;
-  }
   static double sum(vector x) {
     __m128d const pair = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
     return _mm_cvtsd_f64(_mm_hadd_pd(pair, pair));
@@ -63,10 +59,6 @@ struct avx2_f32 {
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
-  static vector fma_in_place(vector a, vector b, vector c) {
-    asm("vfmadd231ps %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
-    return c;
-  }
   static float sum(vector x) {
     __m128 const four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
     __m128 const two = _mm_hadd_ps(four, four);

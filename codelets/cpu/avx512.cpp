@@ -32,10 +32,6 @@ struct avx512_f64_half {
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
-  static vector fma_in_place(vector a, vector b, vector c) {
-    asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
 };
 
 struct avx512_f32_half {
@@ -53,10 +49,6 @@ struct avx512_f32_half {
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
-  static vector fma_in_place(vector a, vector b, vector c) {
-    asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
 };
 
 struct avx512_f64 {
@@ -76,10 +68,6 @@ struct avx512_f64 {
   static vector add(vector a, vector b) { return _mm512_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_pd(a, b, c); }
-  static vector fma_in_place(vector a, vector b, vector c) {
-    asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
   static element sum(vector x) { return _mm512_reduce_add_pd(x); }
 
   // r[c] holds 8 steps of column c; row p of the result (8 columns) goes to packed + p·stride.
@@ -122,10 +110,6 @@ struct avx512_f32 {
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_ps(a, b, c); }
-  static vector fma_in_place(vector a, vector b, vector c) {
-    asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
   static element sum(vector x) { return _mm512_reduce_add_ps(x); }
 
   // r[c] holds 16 steps of column c; row p of the result (8 columns) goes to packed + p·stride.

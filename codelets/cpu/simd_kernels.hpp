@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
 // V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
-// are asked for, on into the tile below; 0: few steps of each tile), V::fma_in_place (an addition into the register of
-// the sum: free to choose, the compiler ends unrolled steps in moves between registers), mr = 3 vectors, nr = V::nr
-// columns; and where a processor may compute vectors by halves, V::computes_halves() and the traits V::half.
+// are asked for, on into the tile below; 0: few steps of each tile), mr = 3 vectors, nr = V::nr columns; and where a
+// processor may compute vectors by halves, V::computes_halves() and the traits V::half.
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -103,6 +102,13 @@ struct simd_kernels {
   static constexpr int packed_step = packed_lanes*((MV * lanes + packed_lanes - 1) / packed_lanes);
   static constexpr int chunk = V::chunk;
 
+  // V::fma into the register of c. Free to choose one, the compiler ends unrolled steps in moves between registers.
+  [[gnu::always_inline]] static vector fma_in_place(vector a, vector b, vector c) {
+    if constexpr (sizeof(T) == sizeof(double)) asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    else asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+
   // One k-step after the other, with addresses that are constants apart where they can be: on a core that shares its
   // issue slots with a second thread every instruction beside the multiplications counts.
   // far: of A, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share sets would
@@ -132,7 +138,7 @@ struct simd_kernels {
 #pragma GCC unroll 3
         for (int i = 0; i < MV; ++i) {
           vector& sum = few && p % 2 == 1 ? odd[few ? j : 0][i] : acc[j][i];
-          if constexpr (MV > 1) sum = V::fma_in_place(x[i], y, sum);
+          if constexpr (MV > 1) sum = fma_in_place(x[i], y, sum);
           else sum = V::fma(x[i], y, sum);
         }
       }

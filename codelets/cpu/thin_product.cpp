@@ -82,10 +82,11 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
-  bool const from_memory = call.m * call.k * element >= memory_bytes;
+  std::int64_t const a_bytes = call.m * call.k * element;
+  bool const from_memory = a_bytes >= memory_bytes;
   if (thin.a && kernels.asks_below) {
     if (thin.b) return {asked_depth, call.m};
-    bool const next = call.m * call.k * element >= asked_next_bytes && call.n > few_column_tiles * b.nr;
+    bool const next = a_bytes >= asked_next_bytes && call.n > few_column_tiles * b.nr;
     return {from_memory ? asked_memory_depth : asked_depth, asked_row_tiles * b.mr, from_memory || next};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
