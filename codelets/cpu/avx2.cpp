@@ -13,7 +13,8 @@ struct avx2_f64 {
   using element = double;
   using vector = __m256d;
   using mask = __m256i;
-  static constexpr int lanes = 4, nr = 4, tile = 4, chunk = 16, chunks_ahead = 0;
+  static constexpr int lanes = 4, nr = 4, tile = 4, most_columns = 4, chunk = 16, chunks_ahead = 0;
+  static constexpr bool halves = false;
   static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
@@ -44,7 +45,8 @@ struct avx2_f32 {
   using element = float;
   using vector = __m256;
   using mask = __m256i;
-  static constexpr int lanes = 8, nr = 4, tile = 4, chunk = 16, chunks_ahead = 0;
+  static constexpr int lanes = 8, nr = 4, tile = 4, most_columns = 4, chunk = 16, chunks_ahead = 0;
+  static constexpr bool halves = false;
   static mask first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
   }
@@ -53,8 +55,8 @@ struct avx2_f32 {
   static vector load(float const* p, mask m) { return _mm256_maskload_ps(p, m); }
   static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
   static void store(float* p, vector x, mask m) { _mm256_maskstore_ps(p, m, x); }
-  static vector load_narrow(float const* p) { return _mm256_zextps128_ps256(_mm_loadu_ps(p)); }
-  static void store_narrow(float* p, vector x) { _mm_storeu_ps(p, _mm256_castps256_ps128(x)); }
+  static vector load_half(float const* p) { return _mm256_zextps128_ps256(_mm_loadu_ps(p)); }
+  static void store_half(float* p, vector x) { _mm_storeu_ps(p, _mm256_castps256_ps128(x)); }
   static vector broadcast(float x) { return _mm256_set1_ps(x); }
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }

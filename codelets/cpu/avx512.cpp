@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernel set "avx512": tiles of 24×8 doubles and 48×8 floats in 24 of the 32 vector registers.
-#include <cpuid.h>
 #include <immintrin.h>
 
 #include "codelets/cpu/kernel_sets_builtin.hpp"
@@ -10,61 +9,22 @@
 namespace heptad::cpu {
 namespace {
 
-// A processor with 256-bit multipliers computes a vector in two turns, and half a vector in one (Zen 4; AMD's CPUID
-// function 8000001Ah, EAX bit 3, says that they are of 512 bits).
-bool has_narrow_multipliers() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(0x8000001a, &eax, &ebx, &ecx, &edx) != 0 && (eax & 8) == 0;
-}
-
-struct avx512_f64_half {
-  using element = double;
-  using vector = __m256d;
-  using mask = __mmask8;
-  static constexpr int lanes = 4, packed_lanes = 8, nr = 8, chunk = 8, chunks_ahead = 4;
-  static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
-  static vector zero() { return _mm256_setzero_pd(); }
-  static vector load(double const* p) { return _mm256_loadu_pd(p); }
-  static vector load(double const* p, mask m) { return _mm256_maskz_loadu_pd(m, p); }
-  static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
-  static void store(double* p, vector x, mask m) { _mm256_mask_storeu_pd(p, m, x); }
-  static vector broadcast(double x) { return _mm256_set1_pd(x); }
-  static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
-  static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
-  static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
-};
-
-struct avx512_f32_half {
-  using element = float;
-  using vector = __m256;
-  using mask = __mmask8;
-  static constexpr int lanes = 8, packed_lanes = 16, nr = 8, chunk = 8, chunks_ahead = 4;
-  static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
-  static vector zero() { return _mm256_setzero_ps(); }
-  static vector load(float const* p) { return _mm256_loadu_ps(p); }
-  static vector load(float const* p, mask m) { return _mm256_maskz_loadu_ps(m, p); }
-  static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
-  static void store(float* p, vector x, mask m) { _mm256_mask_storeu_ps(p, m, x); }
-  static vector broadcast(float x) { return _mm256_set1_ps(x); }
-  static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
-  static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
-  static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
-};
-
 struct avx512_f64 {
   using element = double;
   using vector = __m512d;
   using mask = __mmask8;
-  using half = avx512_f64_half;
-  static bool computes_halves() { return has_narrow_multipliers(); }
-  static constexpr int lanes = 8, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
+  static constexpr int lanes = 8, nr = 8, tile = 8, most_columns = 9, chunk = 8, chunks_ahead = 4;
+  static constexpr bool halves = true;  // Zen 4 computes a vector in two turns
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
   static vector load(double const* p) { return _mm512_loadu_pd(p); }
   static vector load(double const* p, mask m) { return _mm512_maskz_loadu_pd(m, p); }
   static void store(double* p, vector x) { _mm512_storeu_pd(p, x); }
   static void store(double* p, vector x, mask m) { _mm512_mask_storeu_pd(p, m, x); }
+  static vector load_half(double const* p) { return _mm512_zextpd256_pd512(_mm256_loadu_pd(p)); }
+  static void store_half(double* p, vector x) { _mm256_storeu_pd(p, _mm512_castpd512_pd256(x)); }
   static vector broadcast(double x) { return _mm512_set1_pd(x); }
+  static vector broadcast_half(double x) { return _mm512_zextpd256_pd512(_mm256_set1_pd(x)); }
   static vector add(vector a, vector b) { return _mm512_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_pd(a, b, c); }
@@ -95,18 +55,18 @@ struct avx512_f32 {
   using element = float;
   using vector = __m512;
   using mask = __mmask16;
-  using half = avx512_f32_half;
-  static bool computes_halves() { return has_narrow_multipliers(); }
-  static constexpr int lanes = 16, nr = 8, tile = 8, chunk = 8, chunks_ahead = 4;
+  static constexpr int lanes = 16, nr = 8, tile = 8, most_columns = 9, chunk = 8, chunks_ahead = 4;
+  static constexpr bool halves = true;  // Zen 4 computes a vector in two turns
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }
   static vector load(float const* p) { return _mm512_loadu_ps(p); }
   static vector load(float const* p, mask m) { return _mm512_maskz_loadu_ps(m, p); }
   static void store(float* p, vector x) { _mm512_storeu_ps(p, x); }
   static void store(float* p, vector x, mask m) { _mm512_mask_storeu_ps(p, m, x); }
-  static vector load_narrow(float const* p) { return _mm512_zextps256_ps512(_mm256_loadu_ps(p)); }
-  static void store_narrow(float* p, vector x) { _mm256_storeu_ps(p, _mm512_castps512_ps256(x)); }
+  static vector load_half(float const* p) { return _mm512_zextps256_ps512(_mm256_loadu_ps(p)); }
+  static void store_half(float* p, vector x) { _mm256_storeu_ps(p, _mm512_castps512_ps256(x)); }
   static vector broadcast(float x) { return _mm512_set1_ps(x); }
+  static vector broadcast_half(float x) { return _mm512_zextps256_ps512(_mm256_set1_ps(x)); }
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_ps(a, b, c); }
@@ -150,7 +110,7 @@ kernel_set<double> const avx512_kernels_f64{"avx512",
                                             simd_packing<avx512_f64>::pack_a,
                                             simd_packing<avx512_f64>::pack_b,
                                             simd_kernels<avx512_f64>::macro,
-                                            avx512_f64::lanes,
+                                            avx512_f64::lanes / 2,
                                             simd_kernels<avx512_f64>::asks_below,
                                             simd_dots<avx512_f64>::dots,
                                             avx512_f64::lanes / 2};
@@ -160,7 +120,7 @@ kernel_set<float> const avx512_kernels_f32{"avx512",
                                            simd_packing<avx512_f32>::pack_a,
                                            simd_packing<avx512_f32>::pack_b,
                                            simd_kernels<avx512_f32>::macro,
-                                           avx512_f32::lanes,
+                                           avx512_f32::lanes / 2,
                                            simd_kernels<avx512_f32>::asks_below,
                                            simd_dots<avx512_f32>::dots,
                                            avx512_f32::lanes / 2};

@@ -84,7 +84,7 @@ struct kernel_set {
   // The macro-kernel: packed A (rows × depth) times packed B (depth × cols), gathered in `buffer` (AB:
   // first/middle/last k-block) or added to the destinations (ABC, and the last k-block of AB).
   void (*macro)(macro_call<T> const& call);
-  int unpacked_rows = 0;    // vector length when macro can read unpacked operands; zero: it cannot
+  int unpacked_rows = 0;    // of an unpacked A, rows come in so many; zero: macro reads no unpacked operand
   bool asks_below = false;  // macro asks for the columns of an unpacked A so early that they may lie in any sets
   void (*dots)(dots_call<T> const& call) = nullptr;
   int dot_rows = 0;  // up to so many rows dots() is the faster way; zero: there is none

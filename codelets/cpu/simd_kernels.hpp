@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
 // V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
-// are asked for, on into the tile below; 0: few steps of each tile), mr = 3 vectors, nr = V::nr columns; and where a
-// processor may compute vectors by halves, V::computes_halves() and the traits V::half.
-// Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
-// no two of them share a function.
+// are asked for, on into the tile below; 0: few steps of each tile), mr = 3 vectors, nr = V::nr columns,
+// V::most_columns of the last tile; V::halves: whether half a vector may take half as long. Included only by the files
+// that are compiled for one instruction set; everything is in an unnamed namespace so that no two of them share a
+// function.
 //
 // The micro-kernel keeps 3·nr accumulators in registers, streams packed A from L2 and packed B from L1, and walks down
 // a column of tiles by itself. Between k-steps it prefetches the tile of every destination and the next source blocks.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "codelets/cpu/blocks_for_caches.hpp"
@@ -27,10 +28,11 @@ enum class a_from { packed, near, far };
 enum class b_from { packed, columns, rows };
 
 // Tiles of one shape, below each other and again in the columns beside: where the first one begins, how many there
-// are, and how much of each is real.
+// are, and how many rows of each are real.
 struct tile_grid {
-  int row, col, down, across, rows, cols;
+  int row, col, down, across, rows;
   std::int64_t a_down, b_across, buffer_down, buffer_across;  // elements between tiles
+  std::int64_t a_step, b_step;                                // elements between k-steps
 };
 
 template <typename V>
@@ -40,10 +42,8 @@ struct simd_kernels {
   using updates = simd_updates<V>;
   static constexpr int lanes = V::lanes, nr = V::nr, vectors = 3, mr = vectors * lanes;
   static constexpr bool asks_below = V::chunks_ahead > 0;
-  static constexpr int packed_lanes = [] {
-    if constexpr (requires { V::packed_lanes; }) return V::packed_lanes;  // of the vectors that V halves
-    else return lanes;
-  }();
+  template <int Halves>
+  using rows_of = typename updates::template column<Halves>;
 
   // Every product asks for them.
   static blocking blocks() {
@@ -54,52 +54,47 @@ struct simd_kernels {
   // ---- micro-kernel --------------------------------------------------------------------------------------------
 
   // Where the micro-kernel finds column j of B in k-step p of a few: packed, nr values a step; columns reached from few
-  // addresses, as registers for one a column are wanted elsewhere; or rows. In place the last column is the last real
-  // one.
-  template <b_from From, int NR>
-  struct b_source {
+  // addresses, as registers for one a column are wanted elsewhere; or rows.
+  struct packed_b {
     T const* at;
-    [[gnu::always_inline]] b_source(macro_call<T> const&, T const* b, int) : at(b) {}
-    [[gnu::always_inline]] vector column(int p, int j) const { return V::broadcast(at[p * nr + j]); }
+    [[gnu::always_inline]] packed_b(macro_call<T> const&, tile_grid const&, T const* b) : at(b) {}
+    [[gnu::always_inline]] T column(int p, int j) const { return at[p * nr + j]; }
     [[gnu::always_inline]] void after_step() {}
     [[gnu::always_inline]] void after_steps(int count) { at += count * nr; }
   };
-  template <int NR>
-  struct b_source<b_from::columns, NR> {
-    T const *first, *third, *sixth, *last;  // columns 0, 3 and 6, and the last one
+  struct columns_of_b {
+    T const *first, *third, *sixth;  // columns 0, 3 and 6
     std::int64_t apart, twice;
-    [[gnu::always_inline]] b_source(macro_call<T> const& call, T const* b, int cols)
+    [[gnu::always_inline]] columns_of_b(macro_call<T> const& call, tile_grid const&, T const* b)
         : first(b),
           third(b + 3 * call.b_column),
           sixth(b + 6 * call.b_column),
-          last(b + (cols - 1) * call.b_column),
           apart(call.b_column),
           twice(2 * call.b_column) {}
-    [[gnu::always_inline]] vector column(int p, int j) const {
+    [[gnu::always_inline]] T column(int p, int j) const {
       T const* const near = j < 3 ? first : j < 6 ? third : sixth;
-      return V::broadcast(j == NR - 1 ? last[p] : (near + (j % 3 == 2 ? twice : j % 3 * apart))[p]);
+      return (near + (j % 3 == 2 ? twice : j % 3 * apart))[p];
     }
     // The asm keeps the compiler from holding an address for every column, or adding one offset to each of these.
     [[gnu::always_inline]] void after_step() { asm("" : "+r"(apart), "+r"(twice)); }
     [[gnu::always_inline]] void after_steps(int count) {
-      first += count, third += count, sixth += count, last += count;
-      asm("" : "+r"(first), "+r"(third), "+r"(sixth), "+r"(last));
+      first += count, third += count, sixth += count;
+      asm("" : "+r"(first), "+r"(third), "+r"(sixth));
     }
   };
-  template <int NR>
-  struct b_source<b_from::rows, NR> {
+  struct rows_of_b {
     T const* at;
-    std::int64_t step, last;
-    [[gnu::always_inline]] b_source(macro_call<T> const& call, T const* b, int cols)
-        : at(b), step(call.b_step), last(cols - 1) {}
-    [[gnu::always_inline]] vector column(int, int j) const { return V::broadcast(at[j == NR - 1 ? last : j]); }
+    std::int64_t step, beyond;
+    [[gnu::always_inline]] rows_of_b(macro_call<T> const&, tile_grid const& grid, T const* b)
+        : at(b), step(grid.b_step), beyond(grid.b_across) {}
+    [[gnu::always_inline]] T column(int, int j) const { return at[j < nr ? j : beyond]; }
     [[gnu::always_inline]] void after_step() { at += step; }
     [[gnu::always_inline]] void after_steps(int) {}
   };
+  template <b_from From>
+  using b_source = std::conditional_t<From == b_from::packed, packed_b,
+                                      std::conditional_t<From == b_from::columns, columns_of_b, rows_of_b>>;
 
-  // Elements between k-steps of a packed A.
-  template <int MV>
-  static constexpr int packed_step = packed_lanes*((MV * lanes + packed_lanes - 1) / packed_lanes);
   static constexpr int chunk = V::chunk;
 
   // V::fma into the register of c. Free to choose one, the compiler ends unrolled steps in moves between registers.
@@ -108,12 +103,24 @@ struct simd_kernels {
     else asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
     return c;
   }
+  // Of the first halves; the second ones become zero.
+  [[gnu::always_inline]] static vector half_fma_in_place(vector a, vector b, vector c) {
+    if constexpr (sizeof(T) == sizeof(double)) asm("vfmadd231pd %t2, %t1, %t0" : "+v"(c) : "v"(a), "v"(b));
+    else asm("vfmadd231ps %t2, %t1, %t0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+
+  template <int Halves>
+  [[gnu::always_inline]] static vector broadcast(T x) {
+    if constexpr (rows_of<Halves>::all_halves) return V::broadcast_half(x);
+    else return V::broadcast(x);
+  }
 
   // One k-step after the other, with addresses that are constants apart where they can be: on a core that shares its
   // issue slots with a second thread every instruction beside the multiplications counts.
   // far: of A, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share sets would
   // not stay in the first one for so long. A vector of it may be in two lines.
-  template <int MV, int NR, a_from A, int Steps, typename B>
+  template <int Halves, int NR, a_from A, int Steps, typename B, int MV = rows_of<Halves>::count>
   [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, B& b,
                                            vector (&acc)[NR][MV]) {
     // Too few sums to hide the latency of an addition behind each other take turns with as many more.
@@ -124,25 +131,26 @@ struct simd_kernels {
     for (int p = 0; p < Steps; ++p) {
       vector x[MV];
 #pragma GCC unroll 3
-      for (int i = 0; i < MV; ++i) x[i] = V::load(a + i * lanes);
+      for (int i = 0; i < MV; ++i) x[i] = rows_of<Halves>::load(a, i);
       if constexpr (A == a_from::far) {
 #pragma GCC unroll 3
-        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + i * lanes, 0, asks_below ? 2 : 3);
-        if constexpr (asks_below) __builtin_prefetch(far + MV * lanes - 1, 0, 2);
+        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + rows_of<Halves>::first(i), 0, asks_below ? 2 : 3);
+        if constexpr (asks_below) __builtin_prefetch(far + rows_of<Halves>::padded - 1, 0, 2);
         far += a_step;
         asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int j = 0; j < NR; ++j) {
-        vector const y = b.column(p, j);
+        vector const y = broadcast<Halves>(b.column(p, j));
 #pragma GCC unroll 3
         for (int i = 0; i < MV; ++i) {
           vector& sum = few && p % 2 == 1 ? odd[few ? j : 0][i] : acc[j][i];
-          if constexpr (MV > 1) sum = fma_in_place(x[i], y, sum);
+          if (rows_of<Halves>::is_half(i)) sum = half_fma_in_place(x[i], y, sum);
+          else if constexpr (MV > 1) sum = fma_in_place(x[i], y, sum);
           else sum = V::fma(x[i], y, sum);
         }
       }
-      if constexpr (A == a_from::packed) a += packed_step<MV>;
+      if constexpr (A == a_from::packed) a += rows_of<Halves>::padded;
       else a += a_step;
       if constexpr (A != a_from::packed) asm("" : "+r"(a));
       b.after_step();
@@ -152,13 +160,14 @@ struct simd_kernels {
       updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::add(acc[j][i], odd[j][i]); });
   }
 
-  template <int MV, int NR, a_from A, typename B>
+  template <int Halves, int NR, a_from A, typename B, int MV = rows_of<Halves>::count>
   [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
                                                vector (&acc)[NR][MV]) {
     // The hardware learns the steps of an A in place from loads that are the same instruction every time; and the last
     // columns are few.
     constexpr int at_once = A == a_from::packed && NR == nr ? chunk : MV * NR <= 4 ? 2 : 1;
-    for (int p = 0; p < chunk; p += at_once, far += at_once * a_step) steps<MV, NR, A, at_once>(a, a_step, far, b, acc);
+    for (int p = 0; p < chunk; p += at_once, far += at_once * a_step)
+      steps<Halves, NR, A, at_once>(a, a_step, far, b, acc);
   }
 
   static constexpr int ahead = 10;  // k-steps, where not chunks
@@ -174,7 +183,7 @@ struct simd_kernels {
   }
 
   // Asks for the lines of one tile of every destination: a few of its columns at a time, or rows of a row-major C.
-  template <int MV>
+  template <int Rows>
   struct tile_prefetch {
     destination<T> const* next;  // after the one whose runs are asked for
     int others;                  // from that one on
@@ -197,23 +206,25 @@ struct simd_kernels {
           __builtin_prefetch(at + nr - 1, 1, 3);
         } else {
 #pragma GCC unroll 3
-          for (int i = 0; i < MV * lanes; i += line) __builtin_prefetch(at + i, 1, 3);
-          __builtin_prefetch(at + MV * lanes - 1, 1, 3);
+          for (int i = 0; i < Rows; i += line) __builtin_prefetch(at + i, 1, 3);
+          __builtin_prefetch(at + Rows - 1, 1, 3);
         }
       }
     }
   };
 
-  // Tiles of MV vectors of rows (`rows` of them real) by NR columns (`cols` of them real).
-  template <int MV, int NR, a_from A, b_from B>
+  // Tiles of so many half vectors of rows by NR columns.
+  template <int Halves, int NR, a_from A, b_from B>
   static void micro_kernel(macro_call<T> const& call, tile_grid const& grid, T const* a_first, T const* b_first,
                            T* buffer_first) {
+    using tile_rows = rows_of<Halves>;
+    constexpr int MV = tile_rows::count;
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
-    bool const whole = call.rs == 1 && grid.rows == MV * lanes && grid.cols == NR;
+    bool const whole = call.rs == 1 && grid.rows == Halves * lanes / 2;
     auto const usual = whole ? updates::find_usual(call) : updates::usual::none;
     int const chunks = call.depth / chunk, rest = call.depth % chunk;
     bool const by_rows = call.rs != 1 && call.cs == 1;
-    int const runs = by_rows ? grid.rows : grid.cols;  // of contiguous elements of C
+    int const runs = by_rows ? grid.rows : NR;  // of contiguous elements of C
     int const asked = touches_c && (call.rs == 1 || by_rows) && call.depth >= deep_enough ? call.count : 0;
     int const runs_a_chunk = asked ? (asked * runs + chunks - 1) / chunks : 0;
 
@@ -221,65 +232,71 @@ struct simd_kernels {
       T const* a_tile = a_first;
       T* buffer = buffer_first;
       for (int down = 0; down < grid.down; ++down, a_tile += grid.a_down, buffer += grid.buffer_down) {
-        std::int64_t const offset = (grid.row + down * MV * lanes) * call.rs + (grid.col + across * nr) * call.cs;
+        std::int64_t const offset =
+            (grid.row + down * tile_rows::padded) * call.rs + (grid.col + across * nr) * call.cs;
         T const* a = a_tile;
-        b_source<B, NR> b(call, b_first, grid.cols);
+        b_source<B> b(call, grid, b_first);
         vector acc[NR][MV];
         updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
 
-        tile_prefetch<MV> lines{call.destinations, asked, runs, offset, by_rows ? call.rs : call.cs, by_rows};
+        tile_prefetch<tile_rows::padded> lines{call.destinations,           asked,  runs, offset,
+                                               by_rows ? call.rs : call.cs, by_rows};
         for (int z = 0; z < chunks; ++z) {
           if (!lines.done()) lines.advance(runs_a_chunk);
           if (call.prefetch) call.prefetch->advance();
-          one_chunk<MV, NR, A>(a, call.a_step, far_of(a, call.a_step, grid.a_down, z, chunks), b, acc);
+          one_chunk<Halves, NR, A>(a, grid.a_step, far_of(a, grid.a_step, grid.a_down, z, chunks), b, acc);
         }
-        T const* far = far_of(a, call.a_step, grid.a_down, chunks, chunks);
-        for (int p = 0; p < rest; ++p, far += call.a_step) steps<MV, NR, A, 1>(a, call.a_step, far, b, acc);
+        T const* far = far_of(a, grid.a_step, grid.a_down, chunks, chunks);
+        for (int p = 0; p < rest; ++p, far += grid.a_step) steps<Halves, NR, A, 1>(a, grid.a_step, far, b, acc);
 
         if (usual != updates::usual::none) {
-          updates::template one<MV, NR>(acc, call.destinations[0], offset, call.cs, usual);
+          updates::template one<Halves, NR>(acc, call.destinations[0], offset, call.cs, usual);
           continue;
         }
         if (call.mode == gather::add || call.mode == gather::finish)
           updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { acc[j][i] = V::add(acc[j][i], V::load(buffer + (j * MV + i) * lanes)); });
+              [&](int j, int i) { acc[j][i] = V::add(acc[j][i], tile_rows::load(buffer + j * tile_rows::padded, i)); });
         if (!touches_c) {
           updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { V::store(buffer + (j * MV + i) * lanes, acc[j][i]); });
+              [&](int j, int i) { tile_rows::store(buffer + j * tile_rows::padded, i, acc[j][i]); });
         } else if (whole) {
           for (int q = 0; q < call.count; ++q) {
             destination<T> const& d = call.destinations[q];
-            updates::template whole<MV, NR>(acc, d.data + offset, call.cs, d);
+            updates::template whole<Halves, NR>(acc, d.data + offset, call.cs, d);
           }
         } else {
-          alignas(64) T m[NR * MV * lanes];
+          alignas(64) T m[NR * tile_rows::padded];
+          // Whole vectors: behind a half are zeros, which are multiplied too.
           updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { V::store(m + (j * MV + i) * lanes, acc[j][i]); });
-          updates::part(m, MV, call, offset, grid.rows, grid.cols);
+              [&](int j, int i) { V::store(m + j * tile_rows::padded + tile_rows::first(i), acc[j][i]); });
+          updates::part(m, tile_rows::padded / lanes, call, offset, grid.rows, NR);
         }
       }
     }
   }
 
-  // A tile takes as many vectors of rows, and columns in pairs, as its real part needs. A processor that computes
-  // vectors by halves needs no more than half of the last one.
+  // A tile takes as many half vectors of rows, and columns, as its real part needs. Most tiles have nr columns; the
+  // others take an operand where it is with any distance between k-steps.
   using tile_kernel = void (*)(macro_call<T> const&, tile_grid const&, T const* a, T const* b, T* buffer);
-  template <int MV, a_from A, b_from B, int... Pairs>
-  static constexpr tile_kernel kernels_of[sizeof...(Pairs)] = {micro_kernel<MV, 2 * (Pairs + 1), A, B>...};
-  template <a_from A, b_from B, int... Pairs>
-  static tile_kernel find_kernel(macro_call<T> const& call, int rows, int cols, std::integer_sequence<int, Pairs...>) {
-    int const pair = (cols - 1) / 2;
-    if constexpr (requires { typename V::half; }) {
-      static bool const halved = V::computes_halves();
-      using halves = simd_kernels<typename V::half>;
-      int const needed = (rows + halves::lanes - 1) / halves::lanes;
-      if (needed % 2 == 1 && needed <= vectors && call.rs == 1 && halved)
-        return (needed == 1 ? halves::template kernels_of<1, A, B, Pairs...>
-                            : halves::template kernels_of<3, A, B, Pairs...>)[pair];
+  static constexpr int granule = V::halves ? 1 : 2;  // half vectors
+  template <int NR, a_from A, b_from B>
+  static tile_kernel find_by_rows(int rows) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      static constexpr tile_kernel table[] = {micro_kernel<granule*(I + 1), NR, A, B>...};
+      return table[(2 * rows - 1) / (granule * lanes)];
     }
-    static constexpr tile_kernel const* table[vectors] = {kernels_of<1, A, B, Pairs...>, kernels_of<2, A, B, Pairs...>,
-                                                          kernels_of<3, A, B, Pairs...>};
-    return table[(rows - 1) / lanes][pair];
+    (std::make_integer_sequence<int, 2 * vectors / granule>());
+  }
+  template <a_from A, b_from B>
+  static tile_kernel find_kernel(int rows, int cols) {
+    constexpr a_from any_a = A == a_from::far ? A : a_from::near;
+    constexpr b_from any_b = B == b_from::columns ? B : b_from::rows;
+    return [&]<int... J>(std::integer_sequence<int, J...>) {
+      static constexpr tile_kernel (*table[])(int) = {find_by_rows < J + 1, J + 1 == nr ? A : any_a,
+                                                      J + 1 == nr ? B : any_b > ...};
+      return table[cols - 1](rows);
+    }
+    (std::make_integer_sequence<int, V::most_columns>());
   }
 
   // Setting up a call takes as long as 2 k-steps, so it walks over columns of tiles too: over all, where their tiles
@@ -288,7 +305,11 @@ struct simd_kernels {
   static constexpr int near_bytes = 16 << 10;
   template <a_from A, b_from B>
   static void all_tiles(macro_call<T> const& call) {
-    int const whole = call.rows / mr, rest = call.rows % mr, across = call.cols / nr, last = call.cols % nr;
+    int const whole = call.rows / mr, rest = call.rows % mr;
+    int across = call.cols / nr, last = call.cols % nr;
+    // One column more in the last tile costs less than a tile of its own.
+    if (last > 0 && across > 0 && nr + last <= V::most_columns && call.mode == gather::direct && call.rs == 1)
+      --across, last += nr;
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last > 0)) * (call.depth / chunk));
     auto const padded = [](int rows) { return static_cast<std::int64_t>((rows + lanes - 1) / lanes * lanes); };
@@ -302,13 +323,14 @@ struct simd_kernels {
                            .down = down,
                            .across = wide,
                            .rows = rows,
-                           .cols = cols,
                            .a_down = mr * a_row,
                            .b_across = nr * b_column,
                            .buffer_down = mr * nr,
-                           .buffer_across = nr * buffer_column};
-      auto const kernel = find_kernel<A, B>(call, rows, cols, std::make_integer_sequence<int, nr / 2>());
-      kernel(call, grid, call.a + row * a_row, call.b + col * b_column, call.buffer + col * buffer_column + row * nr);
+                           .buffer_across = nr * buffer_column,
+                           .a_step = call.a_unpacked ? call.a_step : padded(rows),
+                           .b_step = call.b_unpacked ? call.b_step : nr};
+      find_kernel<A, B>(rows, cols)(call, grid, call.a + row * a_row, call.b + col * b_column,
+                                    call.buffer + col * buffer_column + row * nr);
     };
     auto const run_columns = [&](int col, int wide, int cols) {
       if (whole > 0) run(0, whole, mr, col, wide, cols);

@@ -27,7 +27,7 @@ struct simd_packing {
     [[gnu::always_inline]] vector operator()(T const* p) const { return V::load(p, mask); }
   };
   struct narrow {  // nr elements, where these are less than a vector
-    [[gnu::always_inline]] vector operator()(T const* p) const { return V::load_narrow(p); }
+    [[gnu::always_inline]] vector operator()(T const* p) const { return V::load_half(p); }
   };
 
   // Σ coefficient · block at one vector. The addresses and coefficients of few blocks are values of their own, which
@@ -81,7 +81,7 @@ struct simd_packing {
   template <typename Sum, typename Load>
   [[gnu::always_inline]] static void pack_narrow(Sum const& sum, std::int64_t offset, std::int64_t ds, int depth,
                                                  Load load, T* packed) {
-    for (int p = 0; p < depth; ++p, offset += ds, packed += nr) V::store_narrow(packed, sum(offset, load));
+    for (int p = 0; p < depth; ++p, offset += ds, packed += nr) V::store_half(packed, sum(offset, load));
   }
 
   // The last, narrower panel where the width is contiguous.

@@ -119,9 +119,16 @@ void expect_right(scenario<T> const& s) {
 
 }  // namespace
 
+// Every shape of a tile, of operands in place and packed.
 TEMPLATE_TEST_CASE("product is right for every small number of rows and columns", "[product]", float, double) {
+  using T = TestType;
   for (std::int64_t m = 0; m <= 50; ++m)
-    for (std::int64_t n = 0; n <= 18; ++n) expect_right<TestType>({.m = m, .n = n, .k = 1 + (m + n) % 19});
+    for (std::int64_t n = 0; n <= 18; ++n) {
+      std::int64_t const k = 1 + (m + n) % 19;
+      expect_right<T>({.m = m, .n = n, .k = k});
+      expect_right<T>({.m = m, .n = n, .k = k, .b_order = order::row_major, .gap = 1});
+      expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {1, 1}, .c = {{-1, 0}}, .gap = 3});
+    }
 }
 
 TEMPLATE_TEST_CASE("product is right for sizes around the blocks of every kernel set", "[product]", float, double) {
