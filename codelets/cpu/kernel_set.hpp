@@ -46,6 +46,7 @@ struct macro_call {
   int count;                // of destinations
   std::int64_t rs, cs;      // element strides of all destinations
   source_stream* prefetch;  // may be null
+  bool c_far = false;       // tiles of C come from a cache far enough to be asked for early
   // Operands that are used too few times to be worth packing are read where they are. Only for kernel sets with
   // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its columns are contiguous; of an unpacked B
   // the columns or the rows.

@@ -171,8 +171,9 @@ struct simd_kernels {
   }
 
   static constexpr int ahead = 10;  // k-steps, where not chunks
-  // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us.
-  static constexpr int deep_enough = 64;
+  // k-steps in which a tile of C comes from memory. In fewer the hardware, which follows the columns, is ahead of us
+  // if it finds them near.
+  static constexpr int deep_enough = 64, deep_enough_far = 16;
 
   // Of A in place, what to ask for from step `a` of chunk z on. The last chunks ask for the first ones of the tile
   // below, `run` elements further; those of shallow tiles for their likes there.
@@ -225,7 +226,10 @@ struct simd_kernels {
     int const chunks = call.depth / chunk, rest = call.depth % chunk;
     bool const by_rows = call.rs != 1 && call.cs == 1;
     int const runs = by_rows ? grid.rows : NR;  // of contiguous elements of C
-    int const asked = touches_c && (call.rs == 1 || by_rows) && call.depth >= deep_enough ? call.count : 0;
+    int const asked =
+        touches_c && (call.rs == 1 || by_rows) && call.depth >= (call.c_far ? deep_enough_far : deep_enough)
+            ? call.count
+            : 0;
     int const runs_a_chunk = asked ? (asked * runs + chunks - 1) / chunks : 0;
 
     for (int across = 0; across < grid.across; ++across, b_first += grid.b_across, buffer_first += grid.buffer_across) {
