@@ -13,7 +13,7 @@ struct avx512_f64 {
   using element = double;
   using vector = __m512d;
   using mask = __mmask8;
-  static constexpr int lanes = 8, nr = 8, tile = 8, most_columns = 9, chunk = 8, chunks_ahead = 4;
+  static constexpr int lanes = 8, nr = 8, tile = 8, most_columns = 9, narrow = 4, chunk = 8, chunks_ahead = 4;
   static constexpr bool halves = true;  // Zen 4 computes a vector in two turns
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
@@ -55,7 +55,7 @@ struct avx512_f32 {
   using element = float;
   using vector = __m512;
   using mask = __mmask16;
-  static constexpr int lanes = 16, nr = 8, tile = 8, most_columns = 9, chunk = 8, chunks_ahead = 4;
+  static constexpr int lanes = 16, nr = 8, tile = 8, most_columns = 9, narrow = 4, chunk = 8, chunks_ahead = 4;
   static constexpr bool halves = true;  // Zen 4 computes a vector in two turns
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }

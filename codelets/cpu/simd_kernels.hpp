@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Macro-kernel for any vector instruction set, given its traits: V::element, V::vector, V::mask, V::lanes,
-// V::tile (columns transposed at once), V::chunk (k-steps between prefetches), V::chunks_ahead (of an A in place that
-// are asked for, on into the tile below; 0: few steps of each tile), mr = 3 vectors, nr = V::nr columns,
-// V::most_columns of the last tile; V::halves: whether half a vector may take half as long. Included only by the files
-// that are compiled for one instruction set; everything is in an unnamed namespace so that no two of them share a
-// function.
+// Macro-kernel for any vector instruction set, given its traits:
+// V::element, V::vector, V::mask, V::lanes; V::tile: columns transposed at once;
+// V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one; V::narrow: see cut_columns;
+// V::halves: whether half a vector may take half as long;
+// V::chunk: k-steps between prefetches; V::chunks_ahead: those in which an A in place is asked for ahead, on into the
+// tile below (0: a few steps, of each tile).
+// Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
+// no two of them share a function.
 //
 // The micro-kernel keeps 3·nr accumulators in registers, streams packed A from L2 and packed B from L1, and walks down
 // a column of tiles by itself. Between k-steps it prefetches the tile of every destination and the next source blocks.
@@ -310,40 +312,44 @@ struct simd_kernels {
   template <a_from A, b_from B>
   static void all_tiles(macro_call<T> const& call) {
     int const whole = call.rows / mr, rest = call.rows % mr;
-    int across = call.cols / nr, last = call.cols % nr;
-    // One column more in the last tile costs less than a tile of its own.
-    if (last > 0 && across > 0 && nr + last <= V::most_columns && call.mode == gather::direct && call.rs == 1)
-      --across, last += nr;
+    auto [across, last] = cut_columns<V>(call.cols);
+    // One column more in a whole tile costs less than a tile of its own.
+    if (across > 0 && nr + last[0] <= V::most_columns && last[0] > 0 && call.mode == gather::direct && call.rs == 1)
+      --across, last[0] += nr;
     if (call.prefetch)
-      call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last > 0)) * (call.depth / chunk));
+      call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last[0] > 0) + (last[1] > 0)) *
+                          (call.depth / chunk));
     auto const padded = [](int rows) { return static_cast<std::int64_t>((rows + lanes - 1) / lanes * lanes); };
-    std::int64_t const a_row = call.a_unpacked ? 1 : call.depth,
-                       b_column = call.b_unpacked ? call.b_column : call.depth;
+    std::int64_t const a_row = call.a_unpacked ? 1 : call.depth;
     std::int64_t const buffer_column = padded(call.rows);
 
-    auto const run = [&](int row, int down, int rows, int col, int wide, int cols) {
+    // Panels of B, and tiles in the buffer, are nr columns wide whatever the width of the tile.
+    auto const run = [&](int row, int down, int rows, int tile, int wide, int col, int cols) {
+      T const* const b =
+          call.b_unpacked ? call.b + col * call.b_column : call.b + static_cast<std::int64_t>(tile) * nr * call.depth;
       tile_grid const grid{.row = row,
                            .col = col,
                            .down = down,
                            .across = wide,
                            .rows = rows,
                            .a_down = mr * a_row,
-                           .b_across = nr * b_column,
+                           .b_across = nr * (call.b_unpacked ? call.b_column : call.depth),
                            .buffer_down = mr * nr,
                            .buffer_across = nr * buffer_column,
                            .a_step = call.a_unpacked ? call.a_step : padded(rows),
                            .b_step = call.b_unpacked ? call.b_step : nr};
-      find_kernel<A, B>(rows, cols)(call, grid, call.a + row * a_row, call.b + col * b_column,
-                                    call.buffer + col * buffer_column + row * nr);
+      find_kernel<A, B>(rows, cols)(call, grid, call.a + row * a_row, b,
+                                    call.buffer + (tile * buffer_column + row) * nr);
     };
-    auto const run_columns = [&](int col, int wide, int cols) {
-      if (whole > 0) run(0, whole, mr, col, wide, cols);
-      if (rest > 0) run(whole * mr, 1, rest, col, wide, cols);
+    auto const run_columns = [&](int tile, int wide, int col, int cols) {
+      if (whole > 0) run(0, whole, mr, tile, wide, col, cols);
+      if (rest > 0) run(whole * mr, 1, rest, tile, wide, col, cols);
     };
     int const near = near_bytes / (call.depth * nr * static_cast<int>(sizeof(T)));
     int const at_once = whole == 0 || rest == 0 ? across : near > 0 ? near : 1;
-    for (int j = 0; j < across; j += at_once) run_columns(j * nr, across - j < at_once ? across - j : at_once, nr);
-    if (last > 0) run_columns(across * nr, 1, last);
+    for (int j = 0; j < across; j += at_once) run_columns(j, across - j < at_once ? across - j : at_once, j * nr, nr);
+    if (last[0] > 0) run_columns(across, 1, across * nr, last[0]);
+    if (last[1] > 0) run_columns(across + 1, 1, across * nr + last[0], last[1]);
   }
 
   static void macro(macro_call<T> const& call) {
