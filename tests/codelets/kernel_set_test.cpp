@@ -142,6 +142,23 @@ TEMPLATE_TEST_CASE("a thin A that is asked for ahead is read where it lies, what
   }
 }
 
+TEMPLATE_TEST_CASE("operands of few k-steps are read where they lie, an A only if its columns begin with cache lines",
+                   "[kernel_set]", float, double) {
+  namespace cpu = heptad::cpu;
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available() || !set->asks_below) continue;
+    CAPTURE(set->name);
+    auto const sides = [&](int m, int tiles, int k, int apart) {
+      return sides_in_place(*set, m, tiles * set->blocks().nr, k, apart);
+    };
+    CHECK((sides(1200, 80, 48, 9600).a && sides(1200, 80, 48, 9600).b));
+    for (int const apart : {9608, 10240}) CHECK((!sides(1200, 80, 48, apart).a && sides(1200, 80, 48, apart).b));
+    CHECK_FALSE((sides(1201, 80, 48, 9664).a || sides(1201, 80, 48, 9664).b));
+    CHECK_FALSE((sides(1200, 81, 48, 9600).a || sides(1200, 81, 48, 9600).b));
+    CHECK_FALSE((sides(1200, 80, 49, 9600).a || sides(1200, 80, 49, 9600).b));
+  }
+}
+
 TEMPLATE_TEST_CASE("a row-major B is read where it lies for one tile of rows of a small one", "[kernel_set]", float,
                    double) {
   namespace cpu = heptad::cpu;
