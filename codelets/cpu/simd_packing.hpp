@@ -17,8 +17,7 @@ namespace {
 // How the columns of a macro-kernel call are cut into tiles: `whole` ones of nr columns, then up to two of other
 // widths. In a tile of few columns the loads of A take longer than the multiplications: where the last one would have
 // up to V::narrow, the last two are about equally wide (measured on a Zen 4: 5 + 5 columns instead of 8 + 2 are 1.15
-// times as fast, 1.02 times behind 16 tiles; with the tiles of AVX2, 3 + 2 instead of 4 + 1 are 1.4 to 3 times as
-// slow).
+// times as fast, 1.02 times behind 16 tiles; in the tiles of AVX2, 0.9 to 1.1 times).
 struct column_cut {
   int whole, last[2];
 };
