@@ -165,9 +165,10 @@ struct simd_kernels {
   template <int Halves, int NR, a_from A, typename B, int MV = rows_of<Halves>::count>
   [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
                                                vector (&acc)[NR][MV]) {
-    // The hardware learns the steps of an A in place from loads that are the same instruction every time; and the last
-    // columns are few.
+    // The hardware learns the steps of an A in place from loads that are the same instruction every time: 2, 4 and 5
+    // columns of C are 1.05 to 1.3 times as fast so where A is far (measured on a Zen 4; 3 columns 0.7 times).
     constexpr int at_once = A == a_from::packed && NR == nr ? chunk : MV * NR <= 4 ? 2 : 1;
+#pragma GCC unroll 1
     for (int p = 0; p < chunk; p += at_once, far += at_once * a_step)
       steps<Halves, NR, A, at_once>(a, a_step, far, b, acc);
   }
@@ -253,6 +254,7 @@ struct simd_kernels {
           one_chunk<Halves, NR, A>(a, grid.a_step, far_of(a, grid.a_step, grid.a_down, z, chunks), b, acc);
         }
         T const* far = far_of(a, grid.a_step, grid.a_down, chunks, chunks);
+#pragma GCC unroll 1
         for (int p = 0; p < rest; ++p, far += grid.a_step) steps<Halves, NR, A, 1>(a, grid.a_step, far, b, acc);
 
         if (usual != updates::usual::none) {

@@ -197,7 +197,10 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   size.depth = call.k <= size.depth ? call.k : balanced(call.k, size.depth, least_k_block);
   auto const [kc, mc, streamed] = size;
   bool const a_near = call.m * call.k * static_cast<std::int64_t>(sizeof(T)) <= near_bytes<T>(blocks);
-  std::int64_t const whole_rows = thin.a ? call.m - call.m % kernels.unpacked_rows : 0;  // the others are packed
+  // Of an A in place, rows that are no whole vector are packed, with the others of their tile.
+  std::int64_t const whole_rows = !thin.a                               ? 0
+                                  : call.m % kernels.unpacked_rows == 0 ? call.m
+                                                                        : call.m - call.m % blocks.mr;
   std::int64_t const packed_rows = call.m - whole_rows;
   T* const packed_a = reinterpret_cast<T*>(scratch);
   T* const packed_b = packed_a + round_up(packed_rows, blocks.mr) * kc + slack<T>;
