@@ -232,9 +232,10 @@ TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cach
 TEMPLATE_TEST_CASE("product is right for shallow depths, in place and in blocks of more rows and columns", "[product]",
                    float, double) {
   using T = TestType;
-  std::int64_t const shapes[][3] = {{1501, 333, 1}, {1101, 333, 17}, {1008, 407, 41}, {701, 1203, 33}, {5001, 150, 9}};
+  std::int64_t const shapes[][3] = {{1501, 333, 1}, {1501, 333, 17}, {1101, 333, 17}, {701, 1203, 33}, {5001, 150, 9}};
   for (auto const& [m, n, k] : shapes)
     expect_right<T>({.m = m, .n = n, .k = k, .a = {1, T(0.5)}, .c = {{1, 0}, {-1, T(0.5)}}, .gap = 1});
+  expect_right<T>({.m = 1008, .n = 407, .k = 41, .a = {-2}, .c = {{1, 0}, {-1, T(0.5)}}});  // columns of whole lines
 }
 
 TEMPLATE_TEST_CASE("product reads and writes every orientation", "[product]", float, double) {
