@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "codelets/cpu/combine_steps.hpp"
+#include "codelets/cpu/processor.hpp"
 
 namespace heptad::cpu {
 
@@ -49,12 +50,15 @@ step_kernels<T> const& best_combine_kernels() {
 }
 
 far_access const& best_far_access() {
-#if defined(__x86_64__)
-  static far_access const& best = __builtin_cpu_is("amd") != 0 ? through_second_level : through_first_level;
-  return best;
-#else
+  switch (this_microarchitecture()) {
+    case microarchitecture::amd_up_to_zen4:
+      return through_second_level;
+    case microarchitecture::amd_from_zen5:
+      return early_through_first_level;
+    case microarchitecture::other:
+      break;
+  }
   return through_first_level;
-#endif
 }
 
 template std::vector<step_kernels<double> const*> const& combine_kernels<double>();

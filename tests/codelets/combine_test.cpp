@@ -141,7 +141,8 @@ void check(generator& random, step_kernels<T> const& kernels, pass_case const& c
   for (std::size_t q = 0; q < outputs; ++q)
     targets.push_back({block_of(q).data(), block_of(q).rs, block_of(q).cs, static_cast<T>(c.betas[q])});
 
-  far_access const& far = pick(random, 0, 1) == 1 ? through_second_level : through_first_level;
+  far_access const* const ways[] = {&through_first_level, &through_second_level, &early_through_first_level};
+  far_access const& far = *ways[pick(random, 0, 2)];
   combine<T>(kernels, far, compile<T>(c.program), sources, targets, c.rows, c.cols, c.streaming);
 
   auto expected_in = in_before, expected_out = out_before;
