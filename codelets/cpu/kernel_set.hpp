@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "codelets/cpu/processor.hpp"
+
 namespace heptad::cpu {
 
 /// One destination of a product: C := beta C + coefficient · M. beta = 0 never reads C.
@@ -43,10 +45,11 @@ struct macro_call {
   gather mode;
   T* buffer;  // rows × cols partial products in tile order, when mode is not direct
   destination<T> const* destinations;
-  int count;                // of destinations
-  std::int64_t rs, cs;      // element strides of all destinations
-  source_stream* prefetch;  // may be null
-  bool c_far = false;       // tiles of C come from a cache far enough to be asked for early
+  int count;                                        // of destinations
+  std::int64_t rs, cs;                              // element strides of all destinations
+  source_stream* prefetch;                          // may be null
+  bool c_far = false;                               // tiles of C come from a cache far enough to be asked for early
+  microarchitecture on = microarchitecture::other;  // whose ways to follow; all compute the same
   // Operands that are used too few times to be worth packing are read where they are. Only for kernel sets with
   // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its columns are contiguous; of an unpacked B
   // the columns or the rows.
@@ -85,10 +88,12 @@ struct kernel_set {
   // The macro-kernel: packed A (rows × depth) times packed B (depth × cols), gathered in `buffer` (AB:
   // first/middle/last k-block) or added to the destinations (ABC, and the last k-block of AB).
   void (*macro)(macro_call<T> const& call);
-  int unpacked_rows = 0;    // of an unpacked A, rows come in so many; zero: macro reads no unpacked operand
-  bool asks_below = false;  // macro asks for the columns of an unpacked A so early that they may lie in any sets
+  int unpacked_rows = 0;  // of an unpacked A, rows come in so many; zero: macro reads no unpacked operand
+  // macro asks for the columns of an unpacked A so early, or the hardware does, that they may lie in any sets.
+  bool asks_below = false;
   void (*dots)(dots_call<T> const& call) = nullptr;
   int dot_rows = 0;  // up to so many rows dots() is the faster way; zero: there is none
+  microarchitecture (*processor)() = this_microarchitecture;  // whose ways macro follows
 };
 
 /// All sets compiled in, best first; find: nullptr when there is none of that name.

@@ -174,7 +174,8 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
                      .rs = call.c_rs,
                      .cs = call.c_cs,
                      .prefetch = stream.empty() ? nullptr : &stream,
-                     .c_far = c_far});
+                     .c_far = c_far,
+                     .on = kernels.processor()});
     }
   };
   for (block_of_a<T> at{&call, 0, 0, 0}; at.call == &call; at = at.after(l)) with_block_of_a(at);

@@ -2,9 +2,9 @@
 // Macro-kernel for any vector instruction set, given its traits:
 // V::element, V::vector, V::mask, V::lanes; V::tile: columns transposed at once;
 // V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one; V::narrow: see cut_columns;
-// V::halves: whether half a vector may take half as long;
+// V::halves: whether half a vector may take half as long; V::in_two_turns(processor): whether it does there;
 // V::chunk: k-steps between prefetches; V::chunks_ahead: those in which an A in place is asked for ahead, on into the
-// tile below (0: a few steps, of each tile).
+// tile below (0: a few steps, of each tile); V::follows_columns(processor): whether the hardware does better by itself.
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -35,6 +35,7 @@ struct tile_grid {
   int row, col, down, across, rows;
   std::int64_t a_down, b_across, buffer_down, buffer_across;  // elements between tiles
   std::int64_t a_step, b_step;                                // elements between k-steps
+  std::int64_t b_apart;                                       // elements between columns
 };
 
 template <typename V>
@@ -44,8 +45,8 @@ struct simd_kernels {
   using updates = simd_updates<V>;
   static constexpr int lanes = V::lanes, nr = V::nr, vectors = 3, mr = vectors * lanes;
   static constexpr bool asks_below = V::chunks_ahead > 0;
-  template <int Halves>
-  using rows_of = typename updates::template column<Halves>;
+  template <int Halves, bool Apart = false>
+  using column = typename updates::template column<Halves, Apart>;
 
   // Every product asks for them.
   static blocking blocks() {
@@ -86,16 +87,49 @@ struct simd_kernels {
   };
   struct rows_of_b {
     T const* at;
-    std::int64_t step, beyond;
+    std::int64_t step;
     [[gnu::always_inline]] rows_of_b(macro_call<T> const&, tile_grid const& grid, T const* b)
-        : at(b), step(grid.b_step), beyond(grid.b_across) {}
-    [[gnu::always_inline]] T column(int, int j) const { return at[j < nr ? j : beyond]; }
+        : at(b), step(grid.b_step) {}
+    [[gnu::always_inline]] T column(int, int j) const { return at[j]; }
     [[gnu::always_inline]] void after_step() { at += step; }
     [[gnu::always_inline]] void after_steps(int) {}
   };
-  template <b_from From>
-  using b_source = std::conditional_t<From == b_from::packed, packed_b,
-                                      std::conditional_t<From == b_from::columns, columns_of_b, rows_of_b>>;
+  // Columns and steps any distance apart, and the ninth column, which may be in another panel, as well.
+  template <int NR>
+  struct strided_b {
+    T const *first, *third, *sixth;  // columns 0, 3 and 6
+    std::int64_t apart, twice, step, ninth;
+    [[gnu::always_inline]] strided_b(macro_call<T> const&, tile_grid const& grid, T const* b)
+        : first(b),
+          third(b + 3 * grid.b_apart),
+          sixth(b + 6 * grid.b_apart),
+          apart(grid.b_apart),
+          twice(2 * grid.b_apart),
+          step(grid.b_step),
+          ninth(grid.b_across) {}
+    [[gnu::always_inline]] T column(int, int j) const {
+      T const* const near = j < 3 || j == nr ? first : j < 6 ? third : sixth;
+      return near[j == nr ? ninth : j % 3 == 2 ? twice : j % 3 * apart];
+    }
+    [[gnu::always_inline]] void after_step() {
+      first += step;
+      asm("" : "+r"(first), "+r"(apart), "+r"(twice));
+      if constexpr (NR > 3) {
+        third += step;
+        asm("" : "+r"(third));
+      }
+      if constexpr (NR > 6) {
+        sixth += step;
+        asm("" : "+r"(sixth));
+      }
+    }
+    [[gnu::always_inline]] void after_steps(int) {}
+  };
+  template <int NR, b_from From>
+  using b_source =
+      std::conditional_t<NR != nr, strided_b<NR>,
+                         std::conditional_t<From == b_from::packed, packed_b,
+                                            std::conditional_t<From == b_from::columns, columns_of_b, rows_of_b>>>;
 
   static constexpr int chunk = V::chunk;
 
@@ -112,9 +146,9 @@ struct simd_kernels {
     return c;
   }
 
-  template <int Halves>
+  template <typename Rows>
   [[gnu::always_inline]] static vector broadcast(T x) {
-    if constexpr (rows_of<Halves>::all_halves) return V::broadcast_half(x);
+    if constexpr (Rows::all_halves) return V::broadcast_half(x);
     else return V::broadcast(x);
   }
 
@@ -122,7 +156,7 @@ struct simd_kernels {
   // issue slots with a second thread every instruction beside the multiplications counts.
   // far: of A, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share sets would
   // not stay in the first one for so long. A vector of it may be in two lines.
-  template <int Halves, int NR, a_from A, int Steps, typename B, int MV = rows_of<Halves>::count>
+  template <typename Rows, int NR, a_from A, int Steps, typename B, int MV = Rows::count>
   [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, B& b,
                                            vector (&acc)[NR][MV]) {
     // Too few sums to hide the latency of an addition behind each other take turns with as many more.
@@ -133,26 +167,26 @@ struct simd_kernels {
     for (int p = 0; p < Steps; ++p) {
       vector x[MV];
 #pragma GCC unroll 3
-      for (int i = 0; i < MV; ++i) x[i] = rows_of<Halves>::load(a, i);
+      for (int i = 0; i < MV; ++i) x[i] = Rows::load(a, i);
       if constexpr (A == a_from::far) {
 #pragma GCC unroll 3
-        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + rows_of<Halves>::first(i), 0, asks_below ? 2 : 3);
-        if constexpr (asks_below) __builtin_prefetch(far + rows_of<Halves>::padded - 1, 0, 2);
+        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + Rows::first(i), 0, asks_below ? 2 : 3);
+        if constexpr (asks_below) __builtin_prefetch(far + Rows::padded - 1, 0, 2);
         far += a_step;
         asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
       }
 #pragma GCC unroll 16
       for (int j = 0; j < NR; ++j) {
-        vector const y = broadcast<Halves>(b.column(p, j));
+        vector const y = broadcast<Rows>(b.column(p, j));
 #pragma GCC unroll 3
         for (int i = 0; i < MV; ++i) {
           vector& sum = few && p % 2 == 1 ? odd[few ? j : 0][i] : acc[j][i];
-          if (rows_of<Halves>::is_half(i)) sum = half_fma_in_place(x[i], y, sum);
+          if (Rows::is_half(i)) sum = half_fma_in_place(x[i], y, sum);
           else if constexpr (MV > 1) sum = fma_in_place(x[i], y, sum);
           else sum = V::fma(x[i], y, sum);
         }
       }
-      if constexpr (A == a_from::packed) a += rows_of<Halves>::padded;
+      if constexpr (A == a_from::packed) a += Rows::padded;
       else a += a_step;
       if constexpr (A != a_from::packed) asm("" : "+r"(a));
       b.after_step();
@@ -162,7 +196,7 @@ struct simd_kernels {
       updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::add(acc[j][i], odd[j][i]); });
   }
 
-  template <int Halves, int NR, a_from A, typename B, int MV = rows_of<Halves>::count>
+  template <typename Rows, int NR, a_from A, typename B, int MV = Rows::count>
   [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
                                                vector (&acc)[NR][MV]) {
     // The hardware learns the steps of an A in place from loads that are the same instruction every time: 2, 4 and 5
@@ -170,7 +204,7 @@ struct simd_kernels {
     constexpr int at_once = A == a_from::packed && NR == nr ? chunk : MV * NR <= 4 ? 2 : 1;
 #pragma GCC unroll 1
     for (int p = 0; p < chunk; p += at_once, far += at_once * a_step)
-      steps<Halves, NR, A, at_once>(a, a_step, far, b, acc);
+      steps<Rows, NR, A, at_once>(a, a_step, far, b, acc);
   }
 
   static constexpr int ahead = 10;  // k-steps, where not chunks
@@ -187,7 +221,7 @@ struct simd_kernels {
   }
 
   // Asks for the lines of one tile of every destination: a few of its columns at a time, or rows of a row-major C.
-  template <int Rows>
+  template <int Height>
   struct tile_prefetch {
     destination<T> const* next;  // after the one whose runs are asked for
     int others;                  // from that one on
@@ -210,21 +244,20 @@ struct simd_kernels {
           __builtin_prefetch(at + nr - 1, 1, 3);
         } else {
 #pragma GCC unroll 3
-          for (int i = 0; i < Rows; i += line) __builtin_prefetch(at + i, 1, 3);
-          __builtin_prefetch(at + Rows - 1, 1, 3);
+          for (int i = 0; i < Height; i += line) __builtin_prefetch(at + i, 1, 3);
+          __builtin_prefetch(at + Height - 1, 1, 3);
         }
       }
     }
   };
 
   // Tiles of so many half vectors of rows by NR columns.
-  template <int Halves, int NR, a_from A, b_from B>
+  template <typename Rows, int NR, a_from A, b_from B>
   static void micro_kernel(macro_call<T> const& call, tile_grid const& grid, T const* a_first, T const* b_first,
                            T* buffer_first) {
-    using tile_rows = rows_of<Halves>;
-    constexpr int MV = tile_rows::count;
+    constexpr int MV = Rows::count;
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
-    bool const whole = call.rs == 1 && grid.rows == Halves * lanes / 2;
+    bool const whole = call.rs == 1 && grid.rows == Rows::halves * lanes / 2;
     auto const usual = whole ? updates::find_usual(call) : updates::usual::none;
     int const chunks = call.depth / chunk, rest = call.depth % chunk;
     bool const by_rows = call.rs != 1 && call.cs == 1;
@@ -239,45 +272,43 @@ struct simd_kernels {
       T const* a_tile = a_first;
       T* buffer = buffer_first;
       for (int down = 0; down < grid.down; ++down, a_tile += grid.a_down, buffer += grid.buffer_down) {
-        std::int64_t const offset =
-            (grid.row + down * tile_rows::padded) * call.rs + (grid.col + across * nr) * call.cs;
+        std::int64_t const offset = (grid.row + down * Rows::padded) * call.rs + (grid.col + across * nr) * call.cs;
         T const* a = a_tile;
-        b_source<B> b(call, grid, b_first);
+        b_source<NR, B> b(call, grid, b_first);
         vector acc[NR][MV];
         updates::template for_each_vector<MV, NR>([&](int j, int i) { acc[j][i] = V::zero(); });
 
-        tile_prefetch<tile_rows::padded> lines{call.destinations,           asked,  runs, offset,
-                                               by_rows ? call.rs : call.cs, by_rows};
+        tile_prefetch<Rows::padded> lines{call.destinations, asked, runs, offset, by_rows ? call.rs : call.cs, by_rows};
         for (int z = 0; z < chunks; ++z) {
           if (!lines.done()) lines.advance(runs_a_chunk);
           if (call.prefetch) call.prefetch->advance();
-          one_chunk<Halves, NR, A>(a, grid.a_step, far_of(a, grid.a_step, grid.a_down, z, chunks), b, acc);
+          one_chunk<Rows, NR, A>(a, grid.a_step, far_of(a, grid.a_step, grid.a_down, z, chunks), b, acc);
         }
         T const* far = far_of(a, grid.a_step, grid.a_down, chunks, chunks);
 #pragma GCC unroll 1
-        for (int p = 0; p < rest; ++p, far += grid.a_step) steps<Halves, NR, A, 1>(a, grid.a_step, far, b, acc);
+        for (int p = 0; p < rest; ++p, far += grid.a_step) steps<Rows, NR, A, 1>(a, grid.a_step, far, b, acc);
 
         if (usual != updates::usual::none) {
-          updates::template one<Halves, NR>(acc, call.destinations[0], offset, call.cs, usual);
+          updates::template one<Rows, NR>(acc, call.destinations[0], offset, call.cs, usual);
           continue;
         }
         if (call.mode == gather::add || call.mode == gather::finish)
           updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { acc[j][i] = V::add(acc[j][i], tile_rows::load(buffer + j * tile_rows::padded, i)); });
+              [&](int j, int i) { acc[j][i] = V::add(acc[j][i], Rows::load(buffer + j * Rows::padded, i)); });
         if (!touches_c) {
           updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { tile_rows::store(buffer + j * tile_rows::padded, i, acc[j][i]); });
+              [&](int j, int i) { Rows::store(buffer + j * Rows::padded, i, acc[j][i]); });
         } else if (whole) {
           for (int q = 0; q < call.count; ++q) {
             destination<T> const& d = call.destinations[q];
-            updates::template whole<Halves, NR>(acc, d.data + offset, call.cs, d);
+            updates::template whole<Rows, NR>(acc, d.data + offset, call.cs, d);
           }
         } else {
-          alignas(64) T m[NR * tile_rows::padded];
+          alignas(64) T m[NR * Rows::padded];
           // Whole vectors: behind a half are zeros, which are multiplied too.
           updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { V::store(m + j * tile_rows::padded + tile_rows::first(i), acc[j][i]); });
-          updates::part(m, tile_rows::padded / lanes, call, offset, grid.rows, NR);
+              [&](int j, int i) { V::store(m + j * Rows::padded + Rows::first(i), acc[j][i]); });
+          updates::part(m, Rows::padded / lanes, call, offset, grid.rows, NR);
         }
       }
     }
@@ -286,23 +317,28 @@ struct simd_kernels {
   // A tile takes as many half vectors of rows, and columns, as its real part needs. Most tiles have nr columns; the
   // others take an operand where it is with any distance between k-steps.
   using tile_kernel = void (*)(macro_call<T> const&, tile_grid const&, T const* a, T const* b, T* buffer);
-  static constexpr int granule = V::halves ? 1 : 2;  // half vectors
   template <int NR, a_from A, b_from B>
-  static tile_kernel find_by_rows(int rows) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      static constexpr tile_kernel table[] = {micro_kernel<granule*(I + 1), NR, A, B>...};
-      return table[(2 * rows - 1) / (granule * lanes)];
+  static tile_kernel find_by_rows(int rows, [[maybe_unused]] microarchitecture on) {
+    int const halves = (2 * rows + lanes - 1) / lanes;
+    if constexpr (V::halves) {
+      static constexpr tile_kernel table[] = {micro_kernel<column<1>, NR, A, B>, micro_kernel<column<2>, NR, A, B>,
+                                              micro_kernel<column<3>, NR, A, B>, micro_kernel<column<4>, NR, A, B>,
+                                              micro_kernel<column<5>, NR, A, B>, micro_kernel<column<6>, NR, A, B>};
+      if (halves == 3 && V::in_two_turns(on)) return micro_kernel<column<3, true>, NR, A, B>;
+      return table[halves - 1];
+    } else {
+      static constexpr tile_kernel table[] = {micro_kernel<column<2>, NR, A, B>, micro_kernel<column<4>, NR, A, B>,
+                                              micro_kernel<column<6>, NR, A, B>};
+      return table[(halves - 1) / 2];
     }
-    (std::make_integer_sequence<int, 2 * vectors / granule>());
   }
   template <a_from A, b_from B>
-  static tile_kernel find_kernel(int rows, int cols) {
+  static tile_kernel find_kernel(int rows, int cols, microarchitecture on) {
     constexpr a_from any_a = A == a_from::far ? A : a_from::near;
-    constexpr b_from any_b = B == b_from::columns ? B : b_from::rows;
     return [&]<int... J>(std::integer_sequence<int, J...>) {
-      static constexpr tile_kernel (*table[])(int) = {find_by_rows < J + 1, J + 1 == nr ? A : any_a,
-                                                      J + 1 == nr ? B : any_b > ...};
-      return table[cols - 1](rows);
+      static constexpr tile_kernel (*table[])(int, microarchitecture) = {find_by_rows < J + 1, J + 1 == nr ? A : any_a,
+                                                                         J + 1 == nr ? B : b_from::rows > ...};
+      return table[cols - 1](rows, on);
     }
     (std::make_integer_sequence<int, V::most_columns>());
   }
@@ -339,9 +375,10 @@ struct simd_kernels {
                            .buffer_down = mr * nr,
                            .buffer_across = nr * buffer_column,
                            .a_step = call.a_unpacked ? call.a_step : padded(rows),
-                           .b_step = call.b_unpacked ? call.b_step : nr};
-      find_kernel<A, B>(rows, cols)(call, grid, call.a + row * a_row, b,
-                                    call.buffer + (tile * buffer_column + row) * nr);
+                           .b_step = call.b_unpacked ? call.b_step : nr,
+                           .b_apart = call.b_unpacked ? call.b_column : 1};
+      find_kernel<A, B>(rows, cols, call.on)(call, grid, call.a + row * a_row, b,
+                                             call.buffer + (tile * buffer_column + row) * nr);
     };
     auto const run_columns = [&](int tile, int wide, int col, int cols) {
       if (whole > 0) run(0, whole, mr, tile, wide, col, cols);
@@ -361,10 +398,13 @@ struct simd_kernels {
       if (columns) return all_tiles<a_from::packed, b_from::columns>(call);
       return all_tiles<a_from::packed, b_from::packed>(call);
     }
-    if (rows) return all_tiles<a_from::far, b_from::rows>(call);
-    if (columns && call.a_near) return all_tiles<a_from::near, b_from::columns>(call);
-    if (columns) return all_tiles<a_from::far, b_from::columns>(call);
-    return all_tiles<a_from::far, b_from::packed>(call);
+    auto const from = [&]<a_from A>() {
+      if (rows) return all_tiles<A, b_from::rows>(call);
+      if (columns) return all_tiles<A, b_from::columns>(call);
+      all_tiles<A, b_from::packed>(call);
+    };
+    if (call.a_near || V::follows_columns(call.on)) return from.template operator()<a_from::near>();
+    from.template operator()<a_from::far>();
   }
 };
 

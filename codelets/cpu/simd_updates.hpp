@@ -27,19 +27,21 @@ struct simd_updates {
     if (d.beta == T(0) && d.coefficient == T(1)) return usual::store;
     return d.beta == T(1) ? usual::add : usual::none;
   }
-  template <int Halves, int NR, int MV>
+  template <typename Rows, int NR, int MV>
   [[gnu::always_inline]] static void one(vector const (&acc)[NR][MV], destination<T> const& d, std::int64_t offset,
                                          std::int64_t cs, usual what) {
     T* const c = d.data + offset;
-    if (what == usual::store) store_whole<Halves>(acc, c, cs);
-    else add_whole<Halves>(acc, c, cs, V::broadcast(d.coefficient));
+    if (what == usual::store) store_whole<Rows>(acc, c, cs);
+    else add_whole<Rows>(acc, c, cs, V::broadcast(d.coefficient));
   }
 
-  // The registers of a column of so many half vectors: whole vectors, and half a one at the end; but three halves each
-  // in its own, as a value reaches both halves of a vector in twice the time (Zen 4: 1.1 times as fast).
-  template <int Halves>
+  // The registers of a column of so many half vectors: whole vectors, and half a one at the end; or each half in its
+  // own, where a processor computes a vector in two turns: a value reaches both halves of one in twice the time (Zen 4:
+  // 3 halves are 1.1 times as fast).
+  template <int Halves, bool Apart = false>
   struct column {
-    static constexpr bool all_halves = Halves == 1 || Halves == 3;
+    static constexpr int halves = Halves;
+    static constexpr bool all_halves = Apart || Halves == 1;
     static constexpr int count = all_halves ? Halves : (Halves + 1) / 2;
     static constexpr int padded = (Halves + 1) / 2 * lanes;  // elements
     static constexpr bool is_half(int i) { return all_halves || 2 * i + 1 == Halves; }
@@ -66,32 +68,32 @@ struct simd_updates {
   }
 
   // A whole tile into one column-major destination.
-  template <int Halves, int NR, int MV>
+  template <typename Rows, int NR, int MV>
   [[gnu::always_inline]] static void store_whole(vector const (&acc)[NR][MV], T* c, std::int64_t cs) {
-    for_each_vector<MV, NR>([&](int j, int i) { column<Halves>::store(c + j * cs, i, acc[j][i]); });
+    for_each_vector<MV, NR>([&](int j, int i) { Rows::store(c + j * cs, i, acc[j][i]); });
   }
-  template <int Halves, int NR, int MV>
+  template <typename Rows, int NR, int MV>
   [[gnu::always_inline]] static void add_whole(vector const (&acc)[NR][MV], T* c, std::int64_t cs, vector w) {
     for_each_vector<MV, NR>([&](int j, int i) {
       T* const at = c + j * cs;
-      column<Halves>::store(at, i, V::fma(w, acc[j][i], column<Halves>::load(at, i)));
+      Rows::store(at, i, V::fma(w, acc[j][i], Rows::load(at, i)));
     });
   }
-  template <int Halves, int NR, int MV>
+  template <typename Rows, int NR, int MV>
   [[gnu::always_inline]] static void whole(vector const (&acc)[NR][MV], T* c, std::int64_t cs,
                                            destination<T> const& d) {
     vector const w = V::broadcast(d.coefficient);
     if (d.beta == T(0) && d.coefficient == T(1)) {
-      store_whole<Halves>(acc, c, cs);
+      store_whole<Rows>(acc, c, cs);
     } else if (d.beta == T(0)) {
-      for_each_vector<MV, NR>([&](int j, int i) { column<Halves>::store(c + j * cs, i, V::mul(w, acc[j][i])); });
+      for_each_vector<MV, NR>([&](int j, int i) { Rows::store(c + j * cs, i, V::mul(w, acc[j][i])); });
     } else if (d.beta == T(1)) {
-      add_whole<Halves>(acc, c, cs, w);
+      add_whole<Rows>(acc, c, cs, w);
     } else {
       vector const s = V::broadcast(d.beta);
       for_each_vector<MV, NR>([&](int j, int i) {
         T* const at = c + j * cs;
-        column<Halves>::store(at, i, V::fma(s, column<Halves>::load(at, i), V::mul(w, acc[j][i])));
+        Rows::store(at, i, V::fma(s, Rows::load(at, i), V::mul(w, acc[j][i])));
       });
     }
   }

@@ -235,7 +235,8 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                         .rs = call.c_rs,
                         .cs = call.c_cs,
                         .prefetch = columns.empty() ? nullptr : &columns,
-                        .c_far = is_c_far(call)};
+                        .c_far = is_c_far(call),
+                        .on = kernels.processor()};
     if (thin.b) {
       tiles.b = call.b[0].data + pc * call.b_rs;
       tiles.b_unpacked = true;

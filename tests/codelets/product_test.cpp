@@ -70,9 +70,23 @@ public:
     M_ = heptad::test::multiply(a_terms_, b_terms_, s.m, s.n, s.k);
   }
 
+  // On every processor, by its ways; most sets have one way for all.
   void run(heptad::cpu::kernel_set<T> const& kernels, variant how) {
-    CAPTURE(kernels.name, how == variant::abc, s_.m, s_.n, s_.k, s_.a, s_.b, s_.c, int(s_.a_order), int(s_.b_order),
-            int(s_.c_order), s_.before, s_.gap);
+    using heptad::cpu::microarchitecture;
+    heptad::cpu::kernel_set<T> set = kernels;
+    for (auto const processor :
+         {+[] { return microarchitecture::other; }, +[] { return microarchitecture::amd_up_to_zen4; },
+          +[] { return microarchitecture::amd_from_zen5; }}) {
+      set.processor = processor;
+      run_here(set, how);
+      if (!set.asks_below) return;
+    }
+  }
+
+private:
+  void run_here(heptad::cpu::kernel_set<T> const& kernels, variant how) {
+    CAPTURE(kernels.name, int(kernels.processor()), how == variant::abc, s_.m, s_.n, s_.k, s_.a, s_.b, s_.c,
+            int(s_.a_order), int(s_.b_order), int(s_.c_order), s_.before, s_.gap);
     std::vector<framed_matrix<T>> results = C_;
     std::vector<heptad::cpu::term<T>> a, b;
     std::vector<heptad::cpu::destination<T>> c;
@@ -95,7 +109,6 @@ public:
     }
   }
 
-private:
   framed_matrix<T> operand(std::int64_t rows, std::int64_t cols, order o) {
     framed_matrix<T> X(rows, cols, o, s_.before, s_.gap, 0, std::numeric_limits<T>::quiet_NaN());
     X.randomize(random_);
