@@ -27,7 +27,7 @@ namespace {
 
 // Where an operand is: packed, or in place. There A may be near, or far enough to be asked for ahead.
 enum class a_from { packed, near, far };
-enum class b_from { packed, columns, rows };
+enum class b_from { packed, columns, rows, strided };
 
 // Tiles of one shape, below each other and again in the columns beside: where the first one begins, how many there
 // are, and how many rows of each are real.
@@ -127,9 +127,9 @@ struct simd_kernels {
   };
   template <int NR, b_from From>
   using b_source =
-      std::conditional_t<NR != nr, strided_b<NR>,
-                         std::conditional_t<From == b_from::packed, packed_b,
-                                            std::conditional_t<From == b_from::columns, columns_of_b, rows_of_b>>>;
+      std::conditional_t<From == b_from::packed, packed_b,
+                         std::conditional_t<From == b_from::columns, columns_of_b,
+                                            std::conditional_t<From == b_from::rows, rows_of_b, strided_b<NR>>>>;
 
   static constexpr int chunk = V::chunk;
 
@@ -337,7 +337,7 @@ struct simd_kernels {
     constexpr a_from any_a = A == a_from::far ? A : a_from::near;
     return [&]<int... J>(std::integer_sequence<int, J...>) {
       static constexpr tile_kernel (*table[])(int, microarchitecture) = {find_by_rows < J + 1, J + 1 == nr ? A : any_a,
-                                                                         J + 1 == nr ? B : b_from::rows > ...};
+                                                                         J + 1 == nr ? B : b_from::strided > ...};
       return table[cols - 1](rows, on);
     }
     (std::make_integer_sequence<int, V::most_columns>());

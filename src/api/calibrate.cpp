@@ -179,7 +179,7 @@ machine_profile calibrate(calibration_settings const& settings) {
   pass_sizes.push_back(large);
   std::ranges::sort(pass_sizes);
 
-  int const steps = 2 * product_steps(settings) + pass_turns * static_cast<int>(pass_sizes.size()) + 3;
+  int const steps = product_steps(settings) + pass_turns * static_cast<int>(pass_sizes.size()) + 3;
   progress_steps progress(settings.progress, steps);
   p.f64 = measure_rates<double>(with_clocks, p.kernel, progress);
   p.f32 = measure_rates<float>(with_clocks, p.kernel, progress);

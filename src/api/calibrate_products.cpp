@@ -43,6 +43,18 @@ constexpr fused_sample fused_samples[] = {
     {"sparse333", cube}, {"sparse343", cube},     {"strassen*strassen", cube},
 };
 
+// The sizes of operands whose fused levels are measured: those of the settings, and among them the first one that
+// passes write to memory, since smaller ones are found in a cache.
+template <typename T>
+std::vector<int> sizes_of_operands(calibration_settings const& settings) {
+  constexpr int granule = 64;
+  std::vector<int> sizes = settings.fused_sizes;
+  int const streamed = (static_cast<int>(std::sqrt(streaming_bytes / sizeof(T))) / granule + 1) * granule;
+  auto const after = std::ranges::lower_bound(sizes, streamed);
+  if (after != sizes.begin() && after != sizes.end() && *after != streamed) sizes.insert(after, streamed);
+  return sizes;
+}
+
 // Operands from memory take at most so much of it.
 constexpr double most_fetched_bytes = 256e6;
 
@@ -66,11 +78,14 @@ template <typename T>
 class product_bench {
 public:
   product_bench(calibration_settings const& settings, std::string const& kernel)
-      : kernel_(kernel),
+      : sizes_(sizes_of_operands<T>(settings)),
+        kernel_(kernel),
         kernels_(*cpu::find_kernel_set<T>(kernel)),
         clocks_(settings.clocks),
         operands_(most_elements(settings)),
-        scratch_(static_cast<double>(most_scratch(kernels_, settings))) {}
+        scratch_(static_cast<double>(most_scratch(settings))) {}
+
+  [[nodiscard]] std::vector<int> const& sizes() const { return sizes_; }
 
   /// Seconds of C += A B, on operands where the run before left them; or, fetched, on others each time, of so many that
   /// they are where passes leave them.
@@ -169,7 +184,7 @@ private:
     };
     int const side = settings.sides.back();
     take({side, side, side}, false);
-    for (int const size : settings.fused_sizes) {
+    for (int const size : sizes_) {
       take({size, size, size}, true);
       for (fused_sample const& s : fused_samples)
         take_level(s.algorithm, block_of(s, *find_algorithm(s.algorithm), size));
@@ -182,15 +197,15 @@ private:
     return static_cast<double>(most);
   }
 
-  static std::size_t most_scratch(cpu::kernel_set<T> const& kernels, calibration_settings const& settings) {
+  [[nodiscard]] std::size_t most_scratch(calibration_settings const& settings) const {
     std::size_t most = 0;
     auto const needs = [&](extents const& e) {
-      most = std::max(most, cpu::product_scratch(kernels, e.m, e.n, e.k, cpu::variant::abc));
+      most = std::max(most, cpu::product_scratch(kernels_, e.m, e.n, e.k, cpu::variant::abc));
     };
     for (int const m : settings.sides)
       for (int const n : settings.sides)
         for (int const k : settings.sides) needs({m, n, k});
-    for (int const size : settings.fused_sizes) {
+    for (int const size : sizes_) {
       needs({size, size, size});
       for (fused_sample const& s : fused_samples) needs(block_of(s, *find_algorithm(s.algorithm), size));
     }
@@ -199,6 +214,7 @@ private:
     return most;
   }
 
+  std::vector<int> const sizes_;
   std::string const kernel_;
   cpu::kernel_set<T> const& kernels_;
   calibration_clocks const& clocks_;
@@ -329,7 +345,9 @@ private:
 }  // namespace
 
 int product_steps(calibration_settings const& settings) {
-  return turns * static_cast<int>(settings.sides.size() + settings.fused_sizes.size());
+  std::size_t const sizes = 2 * settings.sides.size() + sizes_of_operands<float>(settings).size() +
+                            sizes_of_operands<double>(settings).size();
+  return turns * static_cast<int>(sizes);
 }
 
 template <typename T>
@@ -340,7 +358,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   rate_table r;
   r.sides = settings.sides;
   std::vector<std::vector<double>> products(r.sides.size() * r.sides.size() * r.sides.size());
-  std::vector<times_of_size> times(settings.fused_sizes.size());
+  std::vector<times_of_size> times(bench.sizes().size());
   ragged_bench ragged;
   for (int turn = 0; turn < turns; ++turn) {
     auto product = products.begin();
@@ -350,7 +368,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
         for (int const k : r.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
     }
     for (std::size_t s = 0; s < times.size(); ++s) {
-      int const size = settings.fused_sizes[s];
+      int const size = bench.sizes()[s];
       progress.next(fmt::format("{} sums and updates in operands of {}", name, size));
       for (int i = 0; i < (size > most_repeated_size ? 1 : repeats); ++i) times[s].turn(bench, size, level_budget);
     }
@@ -366,7 +384,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   r.ragged_rows = ragged.rows(r.vector_rows);
   r.terms.clear();
   for (std::size_t s = 0; s < times.size(); ++s)
-    r.terms.push_back(term_rates(settings.fused_sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
+    r.terms.push_back(term_rates(bench.sizes()[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
   return r;
 }
 

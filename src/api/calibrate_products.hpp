@@ -10,7 +10,7 @@
 
 namespace heptad {
 
-/// Steps of progress that one call of measure_rates takes.
+/// Steps of progress that measure_rates takes for both types.
 int product_steps(calibration_settings const& settings);
 
 /// settings.clocks are set. On the calling thread.
