@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <span>
 
 #include "codelets/cpu/product.hpp"
 #include "schedulers/executor.hpp"
@@ -55,6 +56,10 @@ std::vector<int> sizes_of_operands(calibration_settings const& settings) {
   return sizes;
 }
 
+// Of how many blocks of C the updates are measured by themselves: in fused levels they come with sums of A and B, in
+// much the same proportions whatever the level.
+constexpr int most_updated = 4;
+
 // Operands from memory take at most so much of it.
 constexpr double most_fetched_bytes = 256e6;
 
@@ -73,6 +78,9 @@ extents block_of(fused_sample const& s, algorithm const& x, int size) {
   };
   return {part(s.halves.m, x.m), part(s.halves.n, x.n), part(s.halves.k, x.k)};
 }
+
+// Of a product that updates blocks of C: that of the sample whose C is the largest beside A and B.
+extents updated_block(int size) { return block_of({"strassen", {3, 3, 1}}, *find_algorithm("strassen"), size); }
 
 template <typename T>
 class product_bench {
@@ -113,6 +121,31 @@ public:
       cpu::product(kernels_, call, cpu::variant::abc, scratch_.data());
     };
     return seconds_of(clocks_, run, budget);
+  }
+
+  /// Seconds of C += A B into so many of the four blocks of a larger C, or into one.
+  [[nodiscard]] double updating(extents const& e, int blocks, double budget) const {
+    std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
+    std::int64_t const ldc = padded_leading_dimension(2 * e.m, sizeof(T));
+    T* const operands = operands_.data();
+    T* const C = operands + lda * e.k + ldb * e.n;
+    cpu::term<T> const A{operands, T(1)}, B{operands + lda * e.k, T(1)};
+    cpu::destination<T> const quarters[most_updated] = {
+        {C, 1, 1}, {C + e.m, 1, 1}, {C + e.n * ldc, 1, 1}, {C + e.n * ldc + e.m, 1, 1}};
+    cpu::product_call<T> const call{.m = e.m,
+                                    .n = e.n,
+                                    .k = e.k,
+                                    .a = {&A, 1},
+                                    .a_rs = 1,
+                                    .a_cs = lda,
+                                    .b = {&B, 1},
+                                    .b_rs = 1,
+                                    .b_cs = ldb,
+                                    .c = std::span(quarters).first(static_cast<std::size_t>(blocks)),
+                                    .c_rs = 1,
+                                    .c_cs = ldc};
+    return seconds_of(
+        clocks_, [&] { cpu::product(kernels_, call, cpu::variant::abc, scratch_.data()); }, budget);
   }
 
   /// Seconds of C := A B by such levels, whose products are of such blocks; on operands as above.
@@ -188,6 +221,8 @@ private:
       take({size, size, size}, true);
       for (fused_sample const& s : fused_samples)
         take_level(s.algorithm, block_of(s, *find_algorithm(s.algorithm), size));
+      auto const [m, n, k] = updated_block(size);
+      take({2 * m, 2 * n, k}, false);
     }
     take_level("strassen", {aligned_size, aligned_size, aligned_size});
     for (int const size : settings.level_sizes) {
@@ -244,6 +279,7 @@ struct fused_times {
 // Of operands of one size.
 struct times_of_size {
   std::array<fused_times, std::size(fused_samples)> levels;
+  std::vector<double> updating_one, updating_all;  // blocks of C
   // Plain products, and the first level, on operands in caches and on others; none of operands that are in no cache.
   std::vector<double> here, fetched, fused_here, fused_fetched;
 
@@ -263,6 +299,8 @@ struct times_of_size {
       fused_here.push_back(bench.fused(x, block, false, budget));
       fused_fetched.push_back(bench.fused(x, block, false, budget, true));
     }
+    updating_one.push_back(bench.updating(updated_block(size), 1, budget));
+    updating_all.push_back(bench.updating(updated_block(size), most_updated, budget));
   }
 };
 
@@ -293,6 +331,9 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
         {{a, b, 0, c * std::ceil(double(k) / most_k_block)}, time_beyond(measured.plain, t.rank, measured.abc)});
     if (!measured.ab.empty()) samples.push_back({{a, b, c, 0}, time_beyond(measured.plain, t.rank, measured.ab)});
   }
+  auto const [m, n, k] = updated_block(size);
+  double const updates = (most_updated - 1) * double(m) * double(n) / elements * std::ceil(double(k) / most_k_block);
+  samples.push_back({{0, 0, 0, updates}, time_beyond(times.updating_one, 1, times.updating_all)});
   // What blocks of A cost apart from those of B, and updates of one kind apart from the other, is a small part of what
   // was measured: without evidence they cost the same.
   samples.push_back({{1, -1, 0, 0}, 0});

@@ -123,6 +123,16 @@ std::string stale_reason(machine_profile const& p, std::string const& kernel) {
   return {};
 }
 
+// Empty where hwloc knows no name. Virtual machines call unlike processors the same: the numbers tell them apart.
+std::string cpu_of(hwloc_obj_t where) {
+  auto const text = [where](char const* key) { return hwloc_obj_get_info_by_name(where, key); };
+  char const *const name = text("CPUModel"), *const family = text("CPUFamilyNumber"),
+                    *const model = text("CPUModelNumber");
+  if (name == nullptr) return {};
+  if (family == nullptr || model == nullptr) return name;
+  return fmt::format("{} (family {}, model {})", name, family, model);
+}
+
 }  // namespace
 
 machine_profile default_profile() {
@@ -138,16 +148,12 @@ machine_profile default_profile() {
   std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> const topology(raw, &hwloc_topology_destroy);
   if (hwloc_topology_load(raw) != 0) return p;
   p.cores = std::max(1, hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE));
-  hwloc_obj_t const root = hwloc_get_root_obj(raw);
   p.memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (hwloc_obj_t const l2 = hwloc_get_obj_by_type(raw, HWLOC_OBJ_L2CACHE, 0)) p.l2_bytes = l2->attr->cache.size;
   hwloc_obj_t const l3 = hwloc_get_obj_by_type(raw, HWLOC_OBJ_L3CACHE, 0);
   p.l3_bytes = l3 != nullptr ? l3->attr->cache.size : p.l2_bytes;
-  for (hwloc_obj_t const where : {hwloc_get_obj_by_type(raw, HWLOC_OBJ_PACKAGE, 0), root})
-    if (char const* model = where != nullptr ? hwloc_obj_get_info_by_name(where, "CPUModel") : nullptr) {
-      p.cpu = model;
-      break;
-    }
+  for (hwloc_obj_t const where : {hwloc_get_obj_by_type(raw, HWLOC_OBJ_PACKAGE, 0), hwloc_get_root_obj(raw)})
+    if (p.cpu.empty() && where != nullptr) p.cpu = cpu_of(where);
   return p;
 }
 

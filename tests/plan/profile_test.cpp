@@ -154,6 +154,9 @@ TEST_CASE("a profile of another CPU, version or kernel set is stale and says why
     return stale;
   };
   machine_profile other = of_this_machine();
+#if defined(__x86_64__)
+  CHECK_THAT(other.cpu, Contains("(family ") && Contains(", model "));
+#endif
   other.cpu = "Z80";
   CHECK_THAT(reason(other, ""), Contains("Z80"));
   other = of_this_machine();
