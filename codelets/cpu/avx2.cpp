@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include "codelets/cpu/kernel_sets_builtin.hpp"
-#include "codelets/cpu/processor.hpp"
 #include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
 
@@ -16,7 +15,6 @@ struct avx2_f64 {
   using mask = __m256i;
   static constexpr int lanes = 4, nr = 4, tile = 4, most_columns = 4, narrow = 0, chunk = 16, chunks_ahead = 0;
   static constexpr bool halves = false;
-  static bool follows_columns(microarchitecture) { return false; }
   static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
@@ -49,7 +47,6 @@ struct avx2_f32 {
   using mask = __m256i;
   static constexpr int lanes = 8, nr = 4, tile = 4, most_columns = 4, narrow = 0, chunk = 16, chunks_ahead = 0;
   static constexpr bool halves = false;
-  static bool follows_columns(microarchitecture) { return false; }
   static mask first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
   }

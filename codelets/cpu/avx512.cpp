@@ -17,8 +17,6 @@ struct avx512_f64 {
   static constexpr int lanes = 8, nr = 8, tile = 8, most_columns = 9, narrow = 4, chunk = 8, chunks_ahead = 4;
   static constexpr bool halves = true;
   static bool in_two_turns(microarchitecture here) { return here == microarchitecture::amd_up_to_zen4; }
-  // Asking takes 1.1 to 1.33 times as long on a Zen 5, from its caches and from memory (measured by kernels in turns).
-  static bool follows_columns(microarchitecture here) { return here == microarchitecture::amd_from_zen5; }
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_pd(); }
   static vector load(double const* p) { return _mm512_loadu_pd(p); }
@@ -62,8 +60,6 @@ struct avx512_f32 {
   static constexpr int lanes = 16, nr = 8, tile = 8, most_columns = 9, narrow = 4, chunk = 8, chunks_ahead = 4;
   static constexpr bool halves = true;
   static bool in_two_turns(microarchitecture here) { return here == microarchitecture::amd_up_to_zen4; }
-  // Asking takes 1.1 to 1.33 times as long on a Zen 5, from its caches and from memory (measured by kernels in turns).
-  static bool follows_columns(microarchitecture here) { return here == microarchitecture::amd_from_zen5; }
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
   static vector zero() { return _mm512_setzero_ps(); }
   static vector load(float const* p) { return _mm512_loadu_ps(p); }

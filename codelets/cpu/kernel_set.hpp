@@ -54,7 +54,7 @@ struct macro_call {
   // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its columns are contiguous; of an unpacked B
   // the columns or the rows.
   bool a_unpacked = false, b_unpacked = false;
-  bool a_near = false;                    // in a cache that A need not be asked for from ahead
+  bool a_near = false;                    // in a cache, or followed by the hardware: not asked for ahead
   std::int64_t a_step = 0;                // elements between k-steps of A
   std::int64_t b_step = 0, b_column = 0;  // element strides of B between k-steps and columns
 };

@@ -131,6 +131,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   destination<T> targets[most_terms];
   int const count = static_cast<int>(call.c.size());
   bool const c_far = is_c_far(call);
+  microarchitecture const on = kernels.processor();
 
   layout const l = lay_out(kernels, call.m, call.n, call.k, deepest_block(kernels.blocks(), call, how), how);
   T* const base = reinterpret_cast<T*>(scratch);
@@ -175,7 +176,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
                      .cs = call.c_cs,
                      .prefetch = stream.empty() ? nullptr : &stream,
                      .c_far = c_far,
-                     .on = kernels.processor()});
+                     .on = on});
     }
   };
   for (block_of_a<T> at{&call, 0, 0, 0}; at.call == &call; at = at.after(l)) with_block_of_a(at);

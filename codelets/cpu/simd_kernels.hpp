@@ -4,7 +4,7 @@
 // V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one; V::narrow: see cut_columns;
 // V::halves: whether half a vector may take half as long; V::in_two_turns(processor): whether it does there;
 // V::chunk: k-steps between prefetches; V::chunks_ahead: those in which an A in place is asked for ahead, on into the
-// tile below (0: a few steps, of each tile); V::follows_columns(processor): whether the hardware does better by itself.
+// tile below (0: a few steps, of each tile).
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -403,7 +403,7 @@ struct simd_kernels {
       if (columns) return all_tiles<A, b_from::columns>(call);
       all_tiles<A, b_from::packed>(call);
     };
-    if (call.a_near || V::follows_columns(call.on)) return from.template operator()<a_from::near>();
+    if (call.a_near) return from.template operator()<a_from::near>();
     from.template operator()<a_from::far>();
   }
 };

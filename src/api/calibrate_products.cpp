@@ -39,9 +39,10 @@ struct fused_sample {
   extents halves;
 };
 constexpr extents cube{2, 2, 2};
+constexpr fused_sample of_large_c{"strassen", {3, 3, 1}};
 constexpr fused_sample fused_samples[] = {
-    {"strassen", cube},  {"strassen", {3, 3, 1}}, {"strassen", {3, 1, 3}},     {"strassen", {1, 3, 3}},
-    {"sparse333", cube}, {"sparse343", cube},     {"strassen*strassen", cube},
+    {"strassen", cube},  of_large_c,          {"strassen", {3, 1, 3}},     {"strassen", {1, 3, 3}},
+    {"sparse333", cube}, {"sparse343", cube}, {"strassen*strassen", cube},
 };
 
 // The sizes of operands whose fused levels are measured: those of the settings, and among them the first one that
@@ -79,8 +80,8 @@ extents block_of(fused_sample const& s, algorithm const& x, int size) {
   return {part(s.halves.m, x.m), part(s.halves.n, x.n), part(s.halves.k, x.k)};
 }
 
-// Of a product that updates blocks of C: that of the sample whose C is the largest beside A and B.
-extents updated_block(int size) { return block_of({"strassen", {3, 3, 1}}, *find_algorithm("strassen"), size); }
+// Of a product whose updates of C are measured by themselves.
+extents updated_block(int size) { return block_of(of_large_c, *find_algorithm(of_large_c.algorithm), size); }
 
 template <typename T>
 class product_bench {
@@ -103,18 +104,7 @@ public:
     std::int64_t next = 0;
     cpu::term<T> A{nullptr, T(1)}, B{nullptr, T(1)};
     cpu::destination<T> C{nullptr, T(1), T(1)};
-    cpu::product_call<T> const call{.m = e.m,
-                                    .n = e.n,
-                                    .k = e.k,
-                                    .a = {&A, 1},
-                                    .a_rs = 1,
-                                    .a_cs = lda,
-                                    .b = {&B, 1},
-                                    .b_rs = 1,
-                                    .b_cs = ldb,
-                                    .c = {&C, 1},
-                                    .c_rs = 1,
-                                    .c_cs = lda};
+    auto const call = call_of(e, {&A, 1}, {&B, 1}, {&C, 1}, lda);
     auto const run = [&] {
       T* const operands = operands_.data() + all * (next++ % sets);
       A.data = operands, B.data = operands + lda * e.k, C.data = operands + lda * e.k + ldb * e.n;
@@ -132,18 +122,8 @@ public:
     cpu::term<T> const A{operands, T(1)}, B{operands + lda * e.k, T(1)};
     cpu::destination<T> const quarters[most_updated] = {
         {C, 1, 1}, {C + e.m, 1, 1}, {C + e.n * ldc, 1, 1}, {C + e.n * ldc + e.m, 1, 1}};
-    cpu::product_call<T> const call{.m = e.m,
-                                    .n = e.n,
-                                    .k = e.k,
-                                    .a = {&A, 1},
-                                    .a_rs = 1,
-                                    .a_cs = lda,
-                                    .b = {&B, 1},
-                                    .b_rs = 1,
-                                    .b_cs = ldb,
-                                    .c = std::span(quarters).first(static_cast<std::size_t>(blocks)),
-                                    .c_rs = 1,
-                                    .c_cs = ldc};
+    auto const destinations = std::span(quarters).first(static_cast<std::size_t>(blocks));
+    auto const call = call_of(e, {&A, 1}, {&B, 1}, destinations, ldc);
     return seconds_of(
         clocks_, [&] { cpu::product(kernels_, call, cpu::variant::abc, scratch_.data()); }, budget);
   }
@@ -191,6 +171,24 @@ public:
   }
 
 private:
+  // Column-major, A and B with padded columns.
+  static cpu::product_call<T> call_of(extents const& e, std::span<cpu::term<T> const> a,
+                                      std::span<cpu::term<T> const> b, std::span<cpu::destination<T> const> c,
+                                      std::int64_t ldc) {
+    return {.m = e.m,
+            .n = e.n,
+            .k = e.k,
+            .a = a,
+            .a_rs = 1,
+            .a_cs = padded_leading_dimension(e.m, sizeof(T)),
+            .b = b,
+            .b_rs = 1,
+            .b_cs = padded_leading_dimension(e.k, sizeof(T)),
+            .c = c,
+            .c_rs = 1,
+            .c_cs = ldc};
+  }
+
   // Of A, B and C.
   static std::int64_t held(extents const& e) {
     std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
