@@ -1,11 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the tables of docs/performance.md and of the README from records of `heptad bench gemm --json`, and from nothing else."""
+"""Writes the tables of docs/performance.md and of the README, and draws the README's picture, from records of `heptad bench
+gemm --json` and from nothing else."""
 import argparse
 import json
 import pathlib
 import re
+import sys
 
+SQUARES = [512, 1024, 2048, 4096, 8192]
+# By CPUID's family and model: virtual machines hide the name.
+PROCESSORS = {(25, 17): "AMD Zen 4", (25, 1): "AMD Zen 3", (26, 2): "AMD Zen 5", (6, 207): "Intel Emerald Rapids"}
 NAMES = {"mkl": "MKL", "openblas": "OpenBLAS", "blis": "BLIS", "heptad": "Heptad"}
 ROUTINES = {"d": "dgemm", "s": "sgemm"}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -31,7 +36,7 @@ def levels(case):
 
 def ratio_table(cases):
     columns = sorted({column(c) for c in cases})
-    rows = list(dict.fromkeys(shape(c) for c in cases))
+    rows = sorted(dict.fromkeys(shape(c) for c in cases), key=lambda row: int(row) if row.isdecimal() else 10**6)  # squares first
     found = {(shape(c), column(c)): c for c in cases}
     lines = ["| m×n×k | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
     for row in rows:
@@ -55,7 +60,7 @@ def detail_table(cases):
 
 def processor_of(record):
     machine = record["machine"]
-    return machine["cpu"], machine["cpu_family"], machine["cpu_model"]
+    return PROCESSORS.get((int(machine["cpu_family"]), int(machine["cpu_model"])), machine["cpu"])
 
 
 def provenance(record, name):
@@ -64,35 +69,75 @@ def provenance(record, name):
     peers = ", ".join(f"{NAMES[name]} {version}" for name, version in versions.items())
     return (f"{machine['cpu']} (family {machine['cpu_family']}, model {machine['cpu_model']}), {machine['cores']} cores; "
             f"{record['date'][:10]}, commit {commit['hash'][:10]}{' with changes' if commit['dirty'] else ''}; "
-            f"beside {peers}. Record: [{name}]({{}}bench/results/{name}).")
+            f"beside {peers}. Record: [{name}](../bench/results/{name}).")
+
+
+def latest_cases(records):
+    """{processor: {(shape, column): case}}; the case of a later record replaces that of an earlier one."""
+    result = {}
+    for _, record in records:
+        cases = result.setdefault(processor_of(record), {})
+        cases.update({(shape(case), column(case)): case for case in record["cases"]})
+    return result
+
+
+def squares_table(latest):
+    sizes = [str(n) for n in SQUARES]
+    lines = ["| m = n = k | | " + " | ".join(sizes) + " |", "| --- | --- |" + " --- |" * len(sizes)]
+    for processor, cases in latest.items():
+        for title in sorted({title for _, title in cases}):
+            cells = [f"{cases[n, title]['ratio']:.2f}" if "ratio" in cases.get((n, title), {}) else "" for n in sizes]
+            lines.append(f"| {processor} | {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def draw_squares(latest):
+    """The squares of the first processor."""
+    import plot_bench  # matplotlib is not needed to check the pages
+
+    processor, cases = next(iter(latest.items()))
+    chosen = [cases[str(n), title] for title in sorted({title for _, title in cases}) for n in SQUARES if (str(n), title) in cases]
+    plot_bench.draw(chosen, f"{processor}, random data", ROOT / "docs/images/performance.svg")
+
+
+def ratios_and_records(records, latest):
+    page = ["## Ratios", "The best peer's time over Heptad's; of a case in several of a processor's records, that of the last one."]
+    for processor, cases in latest.items():
+        page += ["", f"### {processor}", ratio_table(list(cases.values()))]
+    page += ["", "## Records", "Speeds are effective GFLOP/s, 2mnk / median seconds; levels t: task, e: explicit, f: fused."]
+    for name, record in records:
+        page += ["", f"### {name.removesuffix('.json')}", provenance(record, name), "", detail_table(record["cases"])]
+    return "\n".join(page)
+
+
+def with_generated(page, text):
+    """The page with what is between its marks replaced."""
+    marked = re.compile(r"(<!-- performance:.*?-->\n).*?(<!-- end of performance -->)", re.S)
+    return marked.sub(lambda m: m[1] + text + "\n" + m[2], page)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("records", nargs="+", type=pathlib.Path, help="under bench/results/; a case of a later one replaces the same case of an earlier one of the same processor in the README")
+    parser.add_argument("records", nargs="*", type=pathlib.Path, help="under bench/results/; with none, those of the present page")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where the pages say something else")
     arguments = parser.parse_args()
-    records = [(path.name, json.loads(path.read_text())) for path in arguments.records]
+    full, readme = ROOT / "docs/performance.md", ROOT / "README.md"
+    shown = [ROOT / "bench/results" / name for name in re.findall(r"Record: \[(.*?)\]", full.read_text())]
+    records = [(path.name, json.loads(path.read_text())) for path in arguments.records or shown]
+    latest = latest_cases(records)
 
-    page = ["# Performance", "",
-            "Made by `scripts/performance_page.py` from the records named below; [bench/README.md](../bench/README.md) says "
-            "how they were measured. Speeds are effective GFLOP/s, 2mnk / median seconds; the ratio is the best peer's time "
-            "over Heptad's; levels t: task, e: explicit, f: fused."]
-    for name, record in records:
-        page += ["", f"## {name.removesuffix('.json')}", provenance(record, name).format("../"), "", detail_table(record["cases"])]
-    (ROOT / "docs/performance.md").write_text("\n".join(page) + "\n")
-
-    tables = []
-    for processor in dict.fromkeys(processor_of(record) for _, record in records):
-        own = [(name, record) for name, record in records if processor_of(record) == processor]
-        latest = {(shape(case), column(case)): case for _, record in own for case in record["cases"]}
-        sources = "\n".join(f"- {provenance(record, name).format('')}" for name, record in own)
-        tables.append(f"{ratio_table(list(latest.values()))}\n\n{sources}")
-    table = ("Times of the best other library over Heptad's, a table for each processor; of a case in several of the records "
-             "below it, the last one counts:\n\n" + "\n\n".join(tables) +
-             "\n\nAll figures: [docs/performance.md](docs/performance.md).")
-    readme = ROOT / "README.md"
-    marked = re.compile(r"(<!-- performance:.*?-->\n).*?(<!-- end of performance -->)", re.S)
-    readme.write_text(marked.sub(lambda m: m[1] + table + "\n" + m[2], readme.read_text()))
+    stale = []
+    for page, text in (full, ratios_and_records(records, latest)), (readme, squares_table(latest)):
+        present = page.read_text()
+        written = with_generated(present, text)
+        if arguments.check and written != present:
+            stale.append(page.name)
+        elif not arguments.check:
+            page.write_text(written)
+    if not arguments.check:
+        draw_squares(latest)
+    if stale:
+        sys.exit(f"not what the records say: {', '.join(stale)}; run scripts/performance_page.py")
 
 
 main()

@@ -21,10 +21,10 @@ def shape(case):
     return sizes + ("" if transposes == "nn" else f" {transposes}") + (" cold" if case.get("operand_sets", 1) > 1 else "")
 
 
-def panels(record):
-    """{(type, threads): its cases}, in the order of the record."""
+def panels(cases):
+    """{(type, threads): its cases}, in their order."""
     result = {}
-    for case in record["cases"]:
+    for case in cases:
         result.setdefault((case["type"], case["threads"]), []).append(case)
     return result
 
@@ -53,47 +53,52 @@ def draw_ratio(axes, cases, limits):
     axes.set_ylim(limits)
 
 
-def ratio_limits(record):
+def ratio_limits(cases):
     """The same for every panel, so that bars compare; 1 is always in sight."""
-    known = [case["ratio"] for case in record["cases"] if "ratio" in case] + [1]
+    known = [case["ratio"] for case in cases if "ratio" in case] + [1]
     room = max(0.15 * (max(known) - min(known)), 0.03)
     return min(known) - room, max(known) + room
 
 
-def draw(record, file):
-    groups = panels(record)
-    limits = ratio_limits(record)
+def draw(cases, title, file):
+    groups = panels(cases)
+    limits = ratio_limits(cases)
     figure, grid = plt.subplots(2, len(groups), figsize=(1.2 + 3.6 * len(groups), 6), squeeze=False,
                                 gridspec_kw={"height_ratios": [3, 2]}, layout="constrained")
-    for column, ((kind, threads), cases) in enumerate(groups.items()):
+    for column, ((kind, threads), group) in enumerate(groups.items()):
         speed, ratio = grid[:, column]
-        draw_speed(speed, cases)
-        draw_ratio(ratio, cases, limits)
+        draw_speed(speed, group)
+        draw_ratio(ratio, group, limits)
         speed.set_title(f"{kind}gemm, {threads} thread{'s' if threads > 1 else ''}", fontsize=11)
-        labels = [shape(case) for case in cases]
+        labels = [shape(case) for case in group]
         for axes in (speed, ratio):
-            axes.set_xticks(range(len(cases)), labels, rotation=30 if max(map(len, labels)) > 5 else 0,
+            axes.set_xticks(range(len(group)), labels, rotation=30 if max(map(len, labels)) > 5 else 0,
                             ha="right" if max(map(len, labels)) > 5 else "center", fontsize=8)
-            axes.set_xlim(-0.6, len(cases) - 0.4)
+            axes.set_xlim(-0.6, len(group) - 0.4)
             axes.grid(axis="y", color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
             axes.tick_params(axis="y", labelsize=8)
     grid[0, 0].set_ylabel("effective GFLOP/s (2mnk / time)")
     grid[1, 0].set_ylabel("speed over\nthe best other's")
-    square = all(case["m"] == case["n"] == case["k"] for case in record["cases"])
+    square = all(case["m"] == case["n"] == case["k"] for case in cases)
     figure.supxlabel("m = n = k" if square else "m \u00d7 n \u00d7 k (one number: all three)", fontsize=10)
     grid[0, 0].legend(frameon=False, fontsize=9, loc="lower right")
-    machine, commit = record["machine"], record["commit"]
-    figure.suptitle(f"Heptad beside the BLAS libraries\n{machine.get('cpu', 'unknown processor')}, {machine['cores']} cores, "
-                    f"{record['date'][:10]}, commit {commit['hash'][:10]}{' + changes' if commit['dirty'] else ''}",
-                    fontsize=10)
+    figure.suptitle(f"Heptad beside the BLAS libraries\n{title}", fontsize=10)
     figure.savefig(file, dpi=130)
 
 
-parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("record", type=pathlib.Path, help="the JSON file")
-parser.add_argument("picture", type=pathlib.Path, help="the PNG file to write")
-arguments = parser.parse_args()
-draw(json.loads(arguments.record.read_text()), arguments.picture)
-print(f"drawn: {arguments.picture}")
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("record", type=pathlib.Path, help="the JSON file")
+    parser.add_argument("picture", type=pathlib.Path, help="the PNG file to write")
+    arguments = parser.parse_args()
+    record = json.loads(arguments.record.read_text())
+    machine, commit = record["machine"], record["commit"]
+    draw(record["cases"], f"{machine.get('cpu', 'unknown processor')}, {machine['cores']} cores, {record['date'][:10]}, "
+         f"commit {commit['hash'][:10]}{' + changes' if commit['dirty'] else ''}", arguments.picture)
+    print(f"drawn: {arguments.picture}")
+
+
+if __name__ == "__main__":
+    main()
