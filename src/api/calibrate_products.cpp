@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of the codelet on operands that they find where the run before left them, and whole fused levels through the
-// executor: what these take longer than as many plain products of their shape is the price of their sums and updates.
+// What fused levels take longer than as many plain products of their shape is the price of their sums and updates.
 #include "src/api/calibrate_products.hpp"
 
 #include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <memory>
-#include <span>
 
-#include "codelets/cpu/product.hpp"
-#include "schedulers/executor.hpp"
-#include "src/algorithm/algorithm.hpp"
+#include "src/api/product_bench.hpp"
 #include "src/api/term_fit.hpp"
 #include "src/plan/known_algorithms.hpp"
 #include "src/plan/level_price.hpp"
-#include "tasks/gemm_graph.hpp"
 
 namespace heptad {
 namespace {
@@ -27,10 +21,6 @@ namespace {
 constexpr int turns = 5;
 // Of fused levels in each turn, of operands that are not too large for it.
 constexpr int repeats = 2, most_repeated_size = 1024;
-
-struct extents {
-  std::int64_t m, n, k;
-};
 
 // A fused level whose terms are priced, and the shape of the operands that it cuts, in halves of their size: cubes, and
 // shapes in which two operands are larger than the third.
@@ -61,9 +51,6 @@ std::vector<int> sizes_of_operands(calibration_settings const& settings) {
 // much the same proportions whatever the level.
 constexpr int most_updated = 4;
 
-// Operands from memory take at most so much of it.
-constexpr double most_fetched_bytes = 256e6;
-
 // Products with ragged edges beside this one, whose columns of C are whole cache lines.
 constexpr int aligned_size = 256;
 constexpr int ragged_sizes[] = {247, 250, 253};
@@ -83,178 +70,39 @@ extents block_of(fused_sample const& s, algorithm const& x, int size) {
 // Of a product whose updates of C are measured by themselves.
 extents updated_block(int size) { return block_of(of_large_c, *find_algorithm(of_large_c.algorithm), size); }
 
-template <typename T>
-class product_bench {
-public:
-  product_bench(calibration_settings const& settings, std::string const& kernel)
-      : sizes_(sizes_of_operands<T>(settings)),
-        kernel_(kernel),
-        kernels_(*cpu::find_kernel_set<T>(kernel)),
-        clocks_(settings.clocks),
-        operands_(most_elements(settings)),
-        scratch_(static_cast<double>(most_scratch(settings))) {}
-
-  [[nodiscard]] std::vector<int> const& sizes() const { return sizes_; }
-
-  /// Seconds of C += A B, on operands where the run before left them; or, fetched, on others each time, of so many that
-  /// they are where passes leave them.
-  [[nodiscard]] double plain(extents const& e, double budget, bool fetched = false) const {
-    std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
-    std::int64_t const all = held(e), sets = fetched ? sets_of(e) : 1;
-    std::int64_t next = 0;
-    cpu::term<T> A{nullptr, T(1)}, B{nullptr, T(1)};
-    cpu::destination<T> C{nullptr, T(1), T(1)};
-    auto const call = call_of(e, {&A, 1}, {&B, 1}, {&C, 1}, lda);
-    auto const run = [&] {
-      T* const operands = operands_.data() + all * (next++ % sets);
-      A.data = operands, B.data = operands + lda * e.k, C.data = operands + lda * e.k + ldb * e.n;
-      cpu::product(kernels_, call, cpu::variant::abc, scratch_.data());
-    };
-    return seconds_of(clocks_, run, budget);
-  }
-
-  /// Seconds of C += A B into so many of the four blocks of a larger C, or into one.
-  [[nodiscard]] double updating(extents const& e, int blocks, double budget) const {
-    std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
-    std::int64_t const ldc = padded_leading_dimension(2 * e.m, sizeof(T));
-    T* const operands = operands_.data();
-    T* const C = operands + lda * e.k + ldb * e.n;
-    cpu::term<T> const A{operands, T(1)}, B{operands + lda * e.k, T(1)};
-    cpu::destination<T> const quarters[most_updated] = {
-        {C, 1, 1}, {C + e.m, 1, 1}, {C + e.n * ldc, 1, 1}, {C + e.n * ldc + e.m, 1, 1}};
-    auto const destinations = std::span(quarters).first(static_cast<std::size_t>(blocks));
-    auto const call = call_of(e, {&A, 1}, {&B, 1}, destinations, ldc);
-    return seconds_of(
-        clocks_, [&] { cpu::product(kernels_, call, cpu::variant::abc, scratch_.data()); }, budget);
-  }
-
-  /// Seconds of C := A B by such levels, whose products are of such blocks; on operands as above.
-  [[nodiscard]] double levels(std::vector<plan_level> list, extents const& block, bool product_buffer, double budget,
-                              bool fetched = false) const {
-    plan how;
-    how.type = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
-    how.kernel = kernel_;
-    how.product_buffer = product_buffer;
-    how.levels = std::move(list);
-    auto [m, n, k] = block;
-    for (plan_level const& l : how.levels) m *= l.coefficients->m, n *= l.coefficients->n, k *= l.coefficients->k;
-    how.shape.m = how.core_m = m, how.shape.n = how.core_n = n, how.shape.k = how.core_k = k;
-    how.shape.beta_zero = true;
-    graph const g = build_gemm_graph(how, machine_);
-    std::int64_t const lda = padded_leading_dimension(m, sizeof(T)), ldb = padded_leading_dimension(k, sizeof(T));
-    std::vector<std::unique_ptr<executor>> works;
-    for (std::int64_t i = 0; i < (fetched ? sets_of({m, n, k}) : 1); ++i) {
-      T* const A = operands_.data() + i * held({m, n, k});
-      T* const B = A + lda * k;
-      works.push_back(make_executor<T>(g, how,
-                                       {1, column_major<T const>(A, m, k, lda), column_major<T const>(B, k, n, ldb), 0,
-                                        column_major(B + ldb * n, m, n, lda)},
-                                       nullptr));
+// For a level whose products are of such blocks.
+void add_level(bench_room& room, algorithm const& x, extents const& block) {
+  room.operands.push_back({x.m * block.m, x.n * block.n, x.k * block.k});
+}
+bench_room room_for_rates(calibration_settings const& settings, std::vector<int> const& sizes_of_operands) {
+  bench_room room;
+  for (int const m : settings.sides)
+    for (int const n : settings.sides)
+      for (int const k : settings.sides) room.products.push_back({m, n, k});
+  room.operands = room.products;
+  for (int const size : sizes_of_operands) {
+    room.fetched.push_back({size, size, size});
+    for (fused_sample const& s : fused_samples) {
+      algorithm const& x = *find_algorithm(s.algorithm);
+      room.products.push_back(block_of(s, x, size));
+      add_level(room, x, room.products.back());
     }
-    filled_memory<std::byte> const scratch(static_cast<double>(works.front()->scratch_bytes()));
-    std::size_t next = 0;
-    auto const run = [&] {
-      executor& work = *works[next++ % works.size()];
-      for (task const& t : g.tasks) work.run(t, scratch.data());
-    };
-    return seconds_of(clocks_, run, budget);
+    auto const [m, n, k] = updated_block(size);
+    room.operands.push_back({2 * m, 2 * n, k});
   }
-
-  [[nodiscard]] double fused(std::shared_ptr<algorithm const> const& x, extents const& block, bool product_buffer,
-                             double budget, bool fetched = false) const {
-    return levels({{x->name, level_kind::fused, x}}, block, product_buffer, budget, fetched);
+  room.products.insert(room.products.end(), room.fetched.begin(), room.fetched.end());
+  add_level(room, *find_algorithm("strassen"), {aligned_size, aligned_size, aligned_size});
+  return room;
+}
+bench_room room_for_levels(std::vector<int> const& sizes_of_blocks) {
+  bench_room room;
+  for (int const size : sizes_of_blocks) {
+    room.fetched.push_back({size, size, size});
+    for (char const* const name : level_samples) add_level(room, *find_algorithm(name), {size, size, size});
   }
-
-  /// Whether a product finds its operands where the run before left them any nearer than where passes do.
-  [[nodiscard]] bool may_stay(extents const& e) const {
-    return static_cast<std::size_t>(held(e)) * sizeof(T) <= machine_.l3_bytes / 2;
-  }
-
-private:
-  // Column-major, A and B with padded columns.
-  static cpu::product_call<T> call_of(extents const& e, std::span<cpu::term<T> const> a,
-                                      std::span<cpu::term<T> const> b, std::span<cpu::destination<T> const> c,
-                                      std::int64_t ldc) {
-    return {.m = e.m,
-            .n = e.n,
-            .k = e.k,
-            .a = a,
-            .a_rs = 1,
-            .a_cs = padded_leading_dimension(e.m, sizeof(T)),
-            .b = b,
-            .b_rs = 1,
-            .b_cs = padded_leading_dimension(e.k, sizeof(T)),
-            .c = c,
-            .c_rs = 1,
-            .c_cs = ldc};
-  }
-
-  // Of A, B and C.
-  static std::int64_t held(extents const& e) {
-    std::int64_t const lda = padded_leading_dimension(e.m, sizeof(T)), ldb = padded_leading_dimension(e.k, sizeof(T));
-    return lda * (e.k + e.n) + ldb * e.n;
-  }
-
-  // Operands so many times that together they take far more than the caches into which passes write such blocks: the
-  // second level, or any.
-  [[nodiscard]] std::int64_t sets_of(extents const& e) const {
-    bool const streamed = std::cbrt(double(e.m) * double(e.n) * double(e.k)) >= std::sqrt(streaming_bytes / sizeof(T));
-    double const bytes =
-        streamed ? std::min(2.0 * double(machine_.l3_bytes), most_fetched_bytes) : 6.0 * double(machine_.l2_bytes);
-    return std::max<std::int64_t>(2, static_cast<std::int64_t>(bytes / sizeof(T)) / held(e));
-  }
-
-  [[nodiscard]] double most_elements(calibration_settings const& settings) const {
-    std::int64_t most = 0;
-    auto const take = [&](extents const& e, bool fetched) {
-      most = std::max(most, held(e) * (fetched ? sets_of(e) : 1));
-    };
-    auto const take_level = [&](char const* name, extents const& block) {
-      algorithm const& x = *find_algorithm(name);
-      take({x.m * block.m, x.n * block.n, x.k * block.k}, false);
-    };
-    int const side = settings.sides.back();
-    take({side, side, side}, false);
-    for (int const size : sizes_) {
-      take({size, size, size}, true);
-      for (fused_sample const& s : fused_samples)
-        take_level(s.algorithm, block_of(s, *find_algorithm(s.algorithm), size));
-      auto const [m, n, k] = updated_block(size);
-      take({2 * m, 2 * n, k}, false);
-    }
-    take_level("strassen", {aligned_size, aligned_size, aligned_size});
-    for (int const size : settings.level_sizes) {
-      take({size, size, size}, true);
-      for (char const* const name : level_samples) take_level(name, {size, size, size});
-    }
-    return static_cast<double>(most);
-  }
-
-  [[nodiscard]] std::size_t most_scratch(calibration_settings const& settings) const {
-    std::size_t most = 0;
-    auto const needs = [&](extents const& e) {
-      most = std::max(most, cpu::product_scratch(kernels_, e.m, e.n, e.k, cpu::variant::abc));
-    };
-    for (int const m : settings.sides)
-      for (int const n : settings.sides)
-        for (int const k : settings.sides) needs({m, n, k});
-    for (int const size : sizes_) {
-      needs({size, size, size});
-      for (fused_sample const& s : fused_samples) needs(block_of(s, *find_algorithm(s.algorithm), size));
-    }
-    for (int const size : settings.level_sizes) needs({size, size, size});
-    needs({aligned_size, aligned_size, aligned_size});
-    return most;
-  }
-
-  std::vector<int> const sizes_;
-  std::string const kernel_;
-  cpu::kernel_set<T> const& kernels_;
-  calibration_clocks const& clocks_;
-  machine_profile const machine_ = default_profile();  // for graphs whose costs are not asked for
-  filled_memory<T> const operands_;
-  filled_memory<std::byte> const scratch_;
-};
+  room.products = room.fetched;
+  return room;
+}
 
 double ratio_in_turns(std::vector<double> const& some, std::vector<double> const& others) {
   std::vector<double> ratios(some.size());
@@ -393,11 +241,12 @@ template <typename T>
 rate_table measure_rates(calibration_settings const& settings, std::string const& kernel, progress_steps& progress) {
   constexpr double product_budget = 0.01, level_budget = 0.02;
   char const* const name = sizeof(T) == 8 ? "f64" : "f32";
-  product_bench<T> const bench(settings, kernel);
+  std::vector<int> const sizes = sizes_of_operands<T>(settings);
+  product_bench<T> const bench(kernel, settings.clocks, room_for_rates(settings, sizes));
   rate_table r;
   r.sides = settings.sides;
   std::vector<std::vector<double>> products(r.sides.size() * r.sides.size() * r.sides.size());
-  std::vector<times_of_size> times(bench.sizes().size());
+  std::vector<times_of_size> times(sizes.size());
   ragged_bench ragged;
   for (int turn = 0; turn < turns; ++turn) {
     auto product = products.begin();
@@ -407,7 +256,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
         for (int const k : r.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
     }
     for (std::size_t s = 0; s < times.size(); ++s) {
-      int const size = bench.sizes()[s];
+      int const size = sizes[s];
       progress.next(fmt::format("{} sums and updates in operands of {}", name, size));
       for (int i = 0; i < (size > most_repeated_size ? 1 : repeats); ++i) times[s].turn(bench, size, level_budget);
     }
@@ -423,7 +272,7 @@ rate_table measure_rates(calibration_settings const& settings, std::string const
   r.ragged_rows = ragged.rows(r.vector_rows);
   r.terms.clear();
   for (std::size_t s = 0; s < times.size(); ++s)
-    r.terms.push_back(term_rates(bench.sizes()[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
+    r.terms.push_back(term_rates(sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
   return r;
 }
 
@@ -433,7 +282,7 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
   constexpr int level_turns = 9;  // what passes add is a small part of a level
   constexpr double budget = 0.02;
   std::size_t const sizes = settings.level_sizes.size();
-  product_bench<double> const bench(settings, machine.kernel);
+  product_bench<double> const bench(machine.kernel, settings.clocks, room_for_levels(settings.level_sizes));
   // Seconds of a level, and of its blocks' products alone: by a fused level, as most are.
   auto const inner = find_algorithm("strassen");
   std::vector<std::vector<double>> within(std::size(level_samples) * sizes), alone(within.size());
