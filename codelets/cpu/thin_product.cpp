@@ -55,10 +55,14 @@ template <typename T>
 bool follows_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && kernels.processor() == microarchitecture::amd_from_zen5;
 }
-// From so many bytes on, a processor that is left to follow the columns needs the shallow blocks of an A from memory,
-// as no tile asks for the next one. Measured on a Zen 5 (A of 8 to 16 MiB, 13 to 95 columns of C): 1.06 to 1.6 times as
-// fast.
-constexpr std::int64_t followed_memory_bytes = 8 << 20;
+// From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
+// blocks of A, and the next one asked for. Measured on a Zen 5 (A of 2 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
+// times as fast where the operands come from memory; where a third-level cache has them, 0.95 to 1.1 times, but for 20
+// and 24 columns in single precision, 0.85 and 0.94.
+constexpr std::int64_t followed_depth = 192;
+constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
+  return column_tiles <= 2 ? 8 << 20 : column_tiles <= few_column_tiles ? 3 << 20 : 2 << 20;
+}
 // Their micro-kernel also has little to do at the end of a tile, which makes a B in place pay beside more tiles of
 // rows. Measured on a Zen 4: 1.01 to 1.05 times as fast as packed for 128 to 384 rows by 1024 columns; 384 rows by 4096
 // columns, and 512 to 1024 squares, are 0.95 to 1.
@@ -98,18 +102,27 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   blocking const b = kernels.blocks();
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
   std::int64_t const a_bytes = call.m * call.k * element;
-  bool const from_memory = a_bytes >= (follows_columns(kernels) ? followed_memory_bytes : memory_bytes);
+  std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr;
+  if (thin.a && follows_columns(kernels)) {
+    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, asked_row_tiles * b.mr, true};
+    return {asked_depth, thin.b && column_tiles == 1 ? call.m : asked_row_tiles * b.mr};
+  }
+  bool const from_memory = a_bytes >= memory_bytes;
   if (thin.a && kernels.asks_below) {
     if (thin.b) return {asked_depth, call.m};
     bool const next = a_bytes >= asked_next_bytes && call.n > few_column_tiles * b.nr;
-    return {from_memory ? asked_memory_depth : asked_depth, asked_row_tiles * b.mr, from_memory || next};
+    std::int64_t const rows = asked_row_tiles * b.mr;
+    return {from_memory ? asked_memory_depth : asked_depth, rows, (from_memory || next) && rows < call.m};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
-  if (thin.a && !thin.b && lines_shared && call.n <= 2 * b.nr && from_memory)
-    return {few_columns, call.n <= b.nr ? call.m : few_tiles * b.mr, true};
+  if (thin.a && !thin.b && lines_shared && call.n <= 2 * b.nr && from_memory) {
+    if (column_tiles == 1) return {few_columns, call.m};
+    return {few_columns, few_tiles * b.mr, true};
+  }
   if (thin.a && !thin.b && call.n > streamed_tiles * b.nr) {
     std::int64_t const depth = std::min(call.k, a_block_depth);
-    return {depth, std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr, true};
+    std::int64_t const rows = std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr;
+    return {depth, rows, rows < call.m};
   }
   std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * element;
   // A long A is thus read in few streams.
@@ -234,7 +247,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                      static_cast<int>(call.n), packed_b);
 
     source_stream columns(nearness::first_level);
-    if (thin.b) stream_columns(columns, call, pc, depth, blocks.nr);
+    if (thin.b && !streamed) stream_columns(columns, call, pc, depth, blocks.nr);
     macro_call<T> tiles{.rows = 0,
                         .cols = static_cast<int>(call.n),
                         .depth = depth,
@@ -269,7 +282,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
     };
     for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
       source_stream stream;
-      if (streamed && mc < whole_rows) stream_next<T>(stream, call, whole_rows, size, pc, ic);
+      if (streamed) stream_next<T>(stream, call, whole_rows, size, pc, ic);
       if (!stream.empty()) tiles.prefetch = &stream;
       run(ic, std::min(mc, whole_rows - ic), call.a[0].data + ic + pc * call.a_cs, true);
     }
