@@ -56,12 +56,12 @@ bool follows_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && kernels.processor() == microarchitecture::amd_from_zen5;
 }
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
-// blocks of A, and the next one asked for. Measured on a Zen 5 (A of 2 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
-// times as fast where the operands come from memory; where a third-level cache has them, 0.95 to 1.1 times, but for 20
-// and 24 columns in single precision, 0.85 and 0.94.
+// blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
+// times as fast where the operands come from memory; where caches have them, 0.95 to 1.1 times, but for 20 and 24
+// columns in single precision, 0.85 and 0.94.
 constexpr std::int64_t followed_depth = 192;
 constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
-  return column_tiles <= 2 ? 8 << 20 : column_tiles <= few_column_tiles ? 3 << 20 : 2 << 20;
+  return column_tiles <= 2 ? 8 << 20 : column_tiles <= few_column_tiles ? 2 << 20 : 1 << 20;
 }
 // Their micro-kernel also has little to do at the end of a tile, which makes a B in place pay beside more tiles of
 // rows. Measured on a Zen 4: 1.01 to 1.05 times as fast as packed for 128 to 384 rows by 1024 columns; 384 rows by 4096
