@@ -8,6 +8,7 @@ import pathlib
 import matplotlib
 
 matplotlib.use("Agg")
+matplotlib.rcParams["svg.hashsalt"] = "heptad"  # the same file of the same records
 import matplotlib.pyplot as plt
 
 COLOURS = {"heptad": "#c0392b", "mkl": "#2c6fbb", "openblas": "#3a9a5b", "blis": "#e08e0b"}
@@ -85,7 +86,8 @@ def draw(cases, title, file):
     figure.supxlabel("m = n = k" if square else "m \u00d7 n \u00d7 k (one number: all three)", fontsize=10)
     grid[0, 0].legend(frameon=False, fontsize=9, loc="lower right")
     figure.suptitle(f"Heptad beside the BLAS libraries\n{title}", fontsize=10)
-    figure.savefig(file, dpi=130)
+    undated = {"metadata": {"Date": None}} if pathlib.Path(file).suffix == ".svg" else {}
+    figure.savefig(file, dpi=130, **undated)
 
 
 def main():
