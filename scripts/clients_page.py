@@ -4,7 +4,8 @@
 import argparse
 import json
 import pathlib
-import re
+
+import generated_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/blas.md"
@@ -35,13 +36,7 @@ def main():
     lines = []
     for path in parser.parse_args().records:
         lines += [*([""] if lines else []), *table(path)]
-    begin, end = "<!-- clients: generated from bench/results/ by scripts/clients_page.py -->", "<!-- end of clients -->"
-    text = PAGE.read_text()
-    made, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: "\n".join([begin, *lines, end]), text,
-                          flags=re.DOTALL)
-    if count != 1:
-        raise SystemExit(f"{PAGE} has no place for the tables")
-    PAGE.write_text(made)
+    generated_part.update(PAGE, "clients", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ import pathlib
 import re
 import sys
 
+import generated_part
+
 root = pathlib.Path(__file__).resolve().parent.parent
-begin, end = "<!-- gpu: generated from bench/results/gpu by scripts/gpu_page.py -->", "<!-- end of gpu -->"
 
 
 def rows(folder):
@@ -183,39 +184,17 @@ def hybrid_section(folders):
     return "\n".join(lines[:-1])
 
 
-def write_hybrid(check):
-    """The shared products' part of docs/gpu.md; True when it was not what the records say."""
-    begin, end = "<!-- hybrid: generated from bench/results/gpu by scripts/gpu_page.py -->", "<!-- end of hybrid -->"
-    page = root / "docs/gpu.md"
-    text = page.read_text()
-    folders = sorted(p.parent for p in (root / "bench/results/gpu").glob("*/hybrid.jsonl"))
-    before, rest = text.split(begin)
-    fresh = before + begin + "\n" + (hybrid_section(folders) + "\n" if folders else "") + end + rest.split(end)[1]
-    if not check:
-        page.write_text(fresh)
-    return fresh != text
-
-
 def main():
     check = "--check" in sys.argv
     # The latest record of those that have everything.
     folders = sorted((p.parent for p in (root / "bench/results/gpu").glob("*/host.jsonl")),
                      key=lambda folder: (folder / "environment.txt").read_text().splitlines()[0])
-    wrong = []
-    for name, full in (("docs/gpu.md", True), ("README.md", False)):
-        page = root / name
-        text = page.read_text()
-        before, rest = text.split(begin)
-        after = rest.split(end)[1]
-        figures = section(folders[-1], full) + "\n" if folders else ""
-        fresh = before + begin + "\n" + figures + end + after
-        if check and fresh != text:
-            wrong.append(name)
-        elif not check:
-            page.write_text(fresh)
-    if write_hybrid(check) and check:
+    shared = sorted(p.parent for p in (root / "bench/results/gpu").glob("*/hybrid.jsonl"))
+    wrong = [name for name, full in (("docs/gpu.md", True), ("README.md", False))
+             if generated_part.update(root / name, "gpu", section(folders[-1], full) if folders else "", check)]
+    if generated_part.update(root / "docs/gpu.md", "hybrid", hybrid_section(shared) if shared else "", check):
         wrong.append("docs/gpu.md (shared products)")
-    if wrong:
+    if wrong and check:
         sys.exit(f"{', '.join(wrong)}: the GPU figures are not those under bench/results/gpu; run scripts/gpu_page.py")
 
 

@@ -8,6 +8,8 @@ import pathlib
 import re
 import sys
 
+import generated_part
+
 SQUARES = [512, 1024, 2048, 4096, 8192]
 # By CPUID's family and model: virtual machines hide the name.
 PROCESSORS = {(25, 17): "AMD Zen 4", (25, 1): "AMD Zen 3", (26, 2): "AMD Zen 5", (6, 207): "Intel Emerald Rapids"}
@@ -34,14 +36,20 @@ def levels(case):
     return " ".join(f"{level['kind'][0]}:{level['algorithm']}" for level in names) or "classical"
 
 
+def columns_of(cases):
+    return sorted({column for _, column in cases})
+
+
+def ratio(cases, row, column):
+    """Of a case of {(shape, column): case}; nothing where there is none."""
+    return f"{cases[row, column]['ratio']:.2f}" if "ratio" in cases.get((row, column), {}) else ""
+
+
 def ratio_table(cases):
-    columns = sorted({column(c) for c in cases})
-    rows = sorted(dict.fromkeys(shape(c) for c in cases), key=lambda row: int(row) if row.isdecimal() else 10**6)  # squares first
-    found = {(shape(c), column(c)): c for c in cases}
+    columns = columns_of(cases)
+    squares_first = sorted(dict.fromkeys(row for row, _ in cases), key=lambda row: int(row) if row.isdecimal() else 10**6)
     lines = ["| m×n×k | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
-    for row in rows:
-        cells = [f"{found[row, c]['ratio']:.2f}" if "ratio" in found.get((row, c), {}) else "" for c in columns]
-        lines.append(f"| {row} | " + " | ".join(cells) + " |")
+    lines += [f"| {row} | " + " | ".join(ratio(cases, row, c) for c in columns) + " |" for row in squares_first]
     return "\n".join(lines)
 
 
@@ -85,9 +93,8 @@ def squares_table(latest):
     sizes = [str(n) for n in SQUARES]
     lines = ["| m = n = k | | " + " | ".join(sizes) + " |", "| --- | --- |" + " --- |" * len(sizes)]
     for processor, cases in latest.items():
-        for title in sorted({title for _, title in cases}):
-            cells = [f"{cases[n, title]['ratio']:.2f}" if "ratio" in cases.get((n, title), {}) else "" for n in sizes]
-            lines.append(f"| {processor} | {title} | " + " | ".join(cells) + " |")
+        for title in columns_of(cases):
+            lines.append(f"| {processor} | {title} | " + " | ".join(ratio(cases, n, title) for n in sizes) + " |")
     return "\n".join(lines)
 
 
@@ -96,24 +103,18 @@ def draw_squares(latest):
     import plot_bench  # matplotlib is not needed to check the pages
 
     processor, cases = next(iter(latest.items()))
-    chosen = [cases[str(n), title] for title in sorted({title for _, title in cases}) for n in SQUARES if (str(n), title) in cases]
+    chosen = [cases[str(n), title] for title in columns_of(cases) for n in SQUARES if (str(n), title) in cases]
     plot_bench.draw(chosen, f"{processor}, random data", ROOT / "docs/images/performance.svg")
 
 
 def ratios_and_records(records, latest):
     page = ["## Ratios", "The best peer's time over Heptad's; of a case in several of a processor's records, that of the last one."]
     for processor, cases in latest.items():
-        page += ["", f"### {processor}", ratio_table(list(cases.values()))]
+        page += ["", f"### {processor}", ratio_table(cases)]
     page += ["", "## Records", "Speeds are effective GFLOP/s, 2mnk / median seconds; levels t: task, e: explicit, f: fused."]
     for name, record in records:
         page += ["", f"### {name.removesuffix('.json')}", provenance(record, name), "", detail_table(record["cases"])]
     return "\n".join(page)
-
-
-def with_generated(page, text):
-    """The page with what is between its marks replaced."""
-    marked = re.compile(r"(<!-- performance:.*?-->\n).*?(<!-- end of performance -->)", re.S)
-    return marked.sub(lambda m: m[1] + text + "\n" + m[2], page)
 
 
 def main():
@@ -126,17 +127,11 @@ def main():
     records = [(path.name, json.loads(path.read_text())) for path in arguments.records or shown]
     latest = latest_cases(records)
 
-    stale = []
-    for page, text in (full, ratios_and_records(records, latest)), (readme, squares_table(latest)):
-        present = page.read_text()
-        written = with_generated(present, text)
-        if arguments.check and written != present:
-            stale.append(page.name)
-        elif not arguments.check:
-            page.write_text(written)
+    stale = [page.name for page, text in ((full, ratios_and_records(records, latest)), (readme, squares_table(latest)))
+             if generated_part.update(page, "performance", text, arguments.check)]
     if not arguments.check:
         draw_squares(latest)
-    if stale:
+    elif stale:
         sys.exit(f"not what the records say: {', '.join(stale)}; run scripts/performance_page.py")
 
 
