@@ -102,24 +102,23 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   blocking const b = kernels.blocks();
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
   std::int64_t const a_bytes = call.m * call.k * element;
-  std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr;
+  std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr, asked_rows = asked_row_tiles * b.mr;
   if (thin.a && follows_columns(kernels)) {
-    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, asked_row_tiles * b.mr, true};
-    return {asked_depth, thin.b && column_tiles == 1 ? call.m : asked_row_tiles * b.mr};
+    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, asked_rows, true};
+    return {asked_depth, thin.b && column_tiles == 1 ? call.m : asked_rows};
   }
   bool const from_memory = a_bytes >= memory_bytes;
   if (thin.a && kernels.asks_below) {
     if (thin.b) return {asked_depth, call.m};
-    bool const next = a_bytes >= asked_next_bytes && call.n > few_column_tiles * b.nr;
-    std::int64_t const rows = asked_row_tiles * b.mr;
-    return {from_memory ? asked_memory_depth : asked_depth, rows, (from_memory || next) && rows < call.m};
+    bool const next = from_memory || (a_bytes >= asked_next_bytes && column_tiles > few_column_tiles);
+    return {from_memory ? asked_memory_depth : asked_depth, asked_rows, next && asked_rows < call.m};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
-  if (thin.a && !thin.b && lines_shared && call.n <= 2 * b.nr && from_memory) {
+  if (thin.a && !thin.b && lines_shared && column_tiles <= 2 && from_memory) {
     if (column_tiles == 1) return {few_columns, call.m};
     return {few_columns, few_tiles * b.mr, true};
   }
-  if (thin.a && !thin.b && call.n > streamed_tiles * b.nr) {
+  if (thin.a && !thin.b && column_tiles > streamed_tiles) {
     std::int64_t const depth = std::min(call.k, a_block_depth);
     std::int64_t const rows = std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr;
     return {depth, rows, rows < call.m};
