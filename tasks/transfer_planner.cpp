@@ -107,7 +107,7 @@ private:
     return fits;
   }
 
-  void consider(tiling const& blocks, std::size_t held, bool resident) {
+  void consider(transfer_tiling const& blocks, std::size_t held, bool resident) {
     std::size_t const room = means_.device_memory - held;
     problem full = shape_;
     full.m = blocks.m, full.n = blocks.n, full.k = blocks.k;

@@ -88,7 +88,7 @@ int pieces(std::int64_t extent, std::int64_t piece) { return static_cast<int>((e
 
 class builder {
 public:
-  builder(problem const& shape, tiling const& blocks)
+  builder(problem const& shape, transfer_tiling const& blocks)
       : shape_(shape),
         blocks_(blocks),
         rows_(pieces(shape.m, blocks.m)),
@@ -181,7 +181,7 @@ private:
   }
 
   problem const& shape_;
-  tiling const blocks_;
+  transfer_tiling const blocks_;
   int const rows_, cols_, depth_;
   slot_set A_, B_;
   std::vector<product> products_;
@@ -193,7 +193,7 @@ private:
 
 }  // namespace
 
-transfer_schedule build_transfer_schedule(problem const& shape, tiling const& blocks) {
+transfer_schedule build_transfer_schedule(problem const& shape, transfer_tiling const& blocks) {
   if (std::min({blocks.m, blocks.n, blocks.k}) < 1 || std::min({blocks.slots_A, blocks.slots_B, blocks.slots_C}) < 1)
     throw error(status::invalid_argument,
                 fmt::format("blocks of {} x {} x {} (m x n x k) in {}, {} and {} slots: all must be at "

@@ -23,12 +23,12 @@ enum class block_walk {
 };
 
 /// How the operands are cut: blocks of at most m × k, k × n and m × n elements.
-struct tiling {
+struct transfer_tiling {
   std::int64_t m = 0, n = 0, k = 0;
   block_walk walk = block_walk::rows;
   int slots_A = 2, slots_B = 2, slots_C = 2;  // blocks that may be on the device at a time
 
-  friend bool operator==(tiling const&, tiling const&) = default;
+  friend bool operator==(transfer_tiling const&, transfer_tiling const&) = default;
 };
 
 enum class matrix_name { A, B, C };
@@ -58,7 +58,7 @@ using transfer_step = std::variant<load_block, multiply_blocks, store_block>;
 /// In the order in which the steps are queued; each kind runs in that order. A load must wait until the slot's last
 /// product (of C: its last store) is done, a product for the loads of its slots, a store for the products before it.
 struct transfer_schedule {
-  tiling blocks;
+  transfer_tiling blocks;
   std::vector<transfer_step> steps;
   std::size_t products = 0;
   std::int64_t loaded = 0, stored = 0;  // elements
@@ -66,7 +66,7 @@ struct transfer_schedule {
 
 /// Pure. The extents of `shape` must be positive. Blocks of C are loaded only when !beta_zero.
 /// Throws error{invalid_argument} when a tiling has an extent or slots below 1.
-transfer_schedule build_transfer_schedule(problem const& shape, tiling const& blocks);
+transfer_schedule build_transfer_schedule(problem const& shape, transfer_tiling const& blocks);
 
 /// Seconds of each step, given which one it is.
 struct engine_times {

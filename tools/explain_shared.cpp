@@ -44,7 +44,7 @@ public:
 devices_on_paper paper;
 device_backend& find_paper() { return paper; }
 
-nlohmann::json to_json(hybrid::plan const& how) {
+nlohmann::json shared_plan_to_json(hybrid::plan const& how) {
   nlohmann::json out = {{"type", how.type == element_type::f64 ? "f64" : "f32"},
                         {"m", how.shape.m},
                         {"n", how.shape.n},
@@ -82,7 +82,7 @@ void explain_shared(shared_arguments const& given, element_type type, problem co
   wishes.copy_threads = given.copy_threads;
   wishes.take_over = false;
   auto const how = hybrid::make_plan(default_context(), find_paper, type, shape, !given.pageable, wishes);
-  if (json) fmt::print("{}\n", to_json(how).dump(2));
+  if (json) fmt::print("{}\n", shared_plan_to_json(how).dump(2));
   else fmt::print("{}", hybrid::explain(how));
 }
 

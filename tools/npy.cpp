@@ -152,7 +152,7 @@ npy_header parse_npy_header(std::span<char const> bytes, std::string const& file
 }
 
 npy_file::npy_file(std::string const& file_name) {
-  int const file = open(file_name.c_str(), O_RDONLY | O_CLOEXEC);
+  int const file = ::open(file_name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) reject(file_name, system_message());
   struct stat about {};
   bool const regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);

@@ -44,7 +44,7 @@ nlohmann::json check(std::string const& file) {
   }
 }
 
-void print(nlohmann::json const& result) {
+void print_verdict(nlohmann::json const& result) {
   if (!result["passed"].get<bool>()) {
     fmt::print("FAIL  {}\n", result["error"].get<std::string>());
     return;
@@ -62,7 +62,7 @@ void run(verify_arguments const& given) {
   for (std::string const& file : given.files) {
     results.push_back(check(file));
     failed += results.back()["passed"].get<bool>() ? 0 : 1;
-    if (!given.json) print(results.back());
+    if (!given.json) print_verdict(results.back());
   }
   if (given.json) fmt::print("{}\n", results.dump(2));
   if (failed > 0) throw std::runtime_error(fmt::format("{} of {} files failed", failed, given.files.size()));

@@ -74,7 +74,7 @@ public:
   session(transfer_executor const& owner, cublasHandle_t handle, transfer_rings const& rings, host_operands<T> const& x,
           std::atomic<bool>& touched)
       : how_(owner.how_), owner_(owner), handle_(handle), rings_(rings), x_(x), touched_(touched) {
-    tiling const& t = how_.work.blocks;
+    transfer_tiling const& t = how_.work.blocks;
     problem const& shape = how_.full;
     char* next = owner.held_->memory;
     auto const place = [&](matrix_name of, int slots, std::int64_t rows, std::int64_t cols, orientation order) {

@@ -172,8 +172,8 @@ TEST_CASE("every schedule gives the product, in any order that its rules allow")
   auto const upto = [&](int most) { return std::uniform_int_distribution<int>(1, most)(random); };
   for (int trial = 0; trial < 400; ++trial) {
     problem const shape = shape_of(upto(23), upto(23), upto(23), trial % 2 == 0);
-    tiling const blocks{upto(9), upto(9), upto(9), walks[static_cast<std::size_t>(trial % 3)],
-                        upto(6), upto(6), upto(4)};
+    transfer_tiling const blocks{upto(9), upto(9), upto(9), walks[static_cast<std::size_t>(trial % 3)],
+                                 upto(6), upto(6), upto(4)};
     INFO("m " << shape.m << ", n " << shape.n << ", k " << shape.k << ", blocks " << blocks.m << ", " << blocks.n
               << ", " << blocks.k << ", slots " << blocks.slots_A << ", " << blocks.slots_B << ", " << blocks.slots_C);
     REQUIRE(is_right(shape, build_transfer_schedule(shape, blocks), random));
@@ -236,7 +236,7 @@ TEST_CASE("a tiling without extent or slots is refused with its values") {
 TEST_CASE("on paper the engines overlap, as far as the slots allow") {
   problem const shape = shape_of(64, 64, 64, true);
   engine_times const rates{1000, 1000, 0, 10000};
-  auto const forecast = [&](tiling const& blocks) {
+  auto const forecast = [&](transfer_tiling const& blocks) {
     return simulate_transfers(build_transfer_schedule(shape, blocks), rates);
   };
   auto const whole = forecast({64, 64, 64, block_walk::rows, 1, 1, 1});
