@@ -45,9 +45,8 @@ formatted() {
 
 ./scripts/install-deps.sh
 if command -v ccache >/dev/null; then
+  # The builds inside tests find here what the first one has compiled: by absolute paths, as they are deeper folders.
   launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  # What one build folder has compiled, the others and other clones find.
-  [[ -n $(ccache --get-config base_dir) ]] || export CCACHE_BASEDIR=$PWD
 fi
 
 step "format" formatted
