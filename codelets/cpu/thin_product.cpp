@@ -65,8 +65,10 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
 }
 // Their micro-kernel also has little to do at the end of a tile, which makes a B in place pay beside more tiles of
 // rows. Measured on a Zen 4: 1.01 to 1.05 times as fast as packed for 128 to 384 rows by 1024 columns; 384 rows by 4096
-// columns, and 512 to 1024 squares, are 0.95 to 1.
-constexpr std::int64_t asked_few_row_tiles = 8;
+// columns, and 512 to 1024 squares, are 0.95 to 1. On a Zen 5, beside blocks of A of half of the second-level cache,
+// 200 to 384 rows by 250 to 4096 columns in double are 0.99 to 1.07 times as fast, from memory 1.06 to 1.09 times, and
+// 400 to 768 rows in single precision 0.98 to 1.02 times.
+constexpr std::int64_t asked_few_row_tiles = 8, followed_few_row_tiles = 16, followed_near_bytes = 512 << 10;
 
 // Of few k-steps the operands stay so near that B is in place in more tiles, and A too if its columns begin with cache
 // lines. Measured on a Zen 4 (16 to 48 k-steps, 500 to 1200 rows by 333 to 640 columns): 0.99 to 1.04 times as fast as
@@ -85,8 +87,18 @@ constexpr std::int64_t slack = 4096 / sizeof(T);  // micro-kernels may read one 
 // What is read again for every tile should stay in the second-level cache: two of the blocks of A that are packed there
 // (Zen 3, columns of 512 bytes: twice as much takes up to 18 % longer).
 template <typename T>
-std::int64_t near_bytes(blocking const& b) {
-  return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc, most_near);
+std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
+  blocking const b = kernels.blocks();
+  bool const many_rows = m > asked_few_row_tiles * b.mr && follows_columns(kernels);
+  return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc,
+                                many_rows ? followed_near_bytes : most_near);
+}
+
+// Such k-steps of m rows, and of so many columns, as stay near.
+template <typename T>
+std::int64_t near_depth(kernel_set<T> const& kernels, std::int64_t m, std::int64_t columns) {
+  std::int64_t const step_bytes = (m + columns) * static_cast<std::int64_t>(sizeof(T));
+  return std::clamp<std::int64_t>((near_bytes(kernels, m) / step_bytes + 8) / 16 * 16, 16, most_depth);
 }
 
 /// What is computed at once: k-steps, at most, and rows of an A in place; and whether the next block is asked for
@@ -123,9 +135,8 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
     std::int64_t const rows = std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr;
     return {depth, rows, rows < call.m};
   }
-  std::int64_t const step_bytes = (call.m + (thin.a ? call.n : 0)) * element;
   // A long A is thus read in few streams.
-  return {std::clamp<std::int64_t>((near_bytes<T>(b) / step_bytes + 8) / 16 * 16, 16, most_depth), call.m};
+  return {near_depth(kernels, call.m, thin.a ? call.n : 0), call.m};
 }
 
 // Up to so many tiles of columns meet an A of m rows in place. apart: bytes between its columns.
@@ -155,7 +166,9 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   bool const shallow =
       kernels.asks_below && k <= shallow_depth && m <= shallow_rows && n <= shallow_column_tiles * b.nr && !row_major_b;
   if (shallow && !small) return {.a = apart % cache_line == 0 && apart % same_sets != 0, .b = true};
-  std::int64_t const most_tiles = kernels.asks_below ? asked_few_row_tiles : few_row_tiles;
+  std::int64_t const most_tiles = follows_columns(kernels) ? followed_few_row_tiles
+                                  : kernels.asks_below     ? asked_few_row_tiles
+                                                           : few_row_tiles;
   bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_tiles * b.mr;
   return {.a = n <= tiles_in_place(kernels, m, apart, small) * b.nr, .b = small || few_rows};
 }
@@ -205,7 +218,8 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
     if (!thin.a && !thin.b) return 0;
     std::int64_t const packed_rows = thin.b ? round_up(rows, b.mr) : b.mr;  // beside an A in place: no whole vector
     std::int64_t const packed_cols = thin.a ? round_up(cols, b.nr) : 0;
-    std::int64_t const depth = std::min(round_up(k, least_k_block), most_depth);
+    std::int64_t const deepest = thin.a ? most_depth : near_depth(kernels, rows, 0);
+    std::int64_t const depth = std::min(round_up(k, least_k_block), deepest);
     return static_cast<std::size_t>((packed_rows + packed_cols) * depth + 2 * slack<T>) * sizeof(T);
   };
   return std::max(needed(m, n), kernels.asks_below ? needed(n, m) : 0);
@@ -218,7 +232,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   block size = block_of(kernels, call, thin);
   size.depth = call.k <= size.depth ? call.k : balanced(call.k, size.depth, least_k_block);
   auto const [kc, mc, streamed] = size;
-  bool const near = call.m * call.k * static_cast<std::int64_t>(sizeof(T)) <= near_bytes<T>(blocks);
+  bool const near = call.m * call.k * static_cast<std::int64_t>(sizeof(T)) <= near_bytes(kernels, call.m);
   // A near A is asked for all the same beside a B that is packed or by rows.
   bool const a_near = follows_columns(kernels) || (near && thin.b && call.b_rs == 1);
   // Of an A in place, rows that are no whole vector are packed, with the others of their tile.
