@@ -212,7 +212,7 @@ TEMPLATE_TEST_CASE("product is right for a few rows or columns and a long depth"
 TEMPLATE_TEST_CASE("product is right where operands are read in place, over several blocks of depth", "[product]",
                    float, double) {
   using T = TestType;
-  std::int64_t const shapes[][3] = {{131, 203, 1030}, {1003, 29, 300}, {1003, 99, 150}, {29, 1003, 300}, {5003, 17, 50},
+  std::int64_t const shapes[][3] = {{131, 203, 1030}, {1203, 29, 450}, {1003, 99, 150}, {29, 1003, 300}, {5003, 17, 50},
                                     {331, 67, 1710},  {115, 61, 4700}, {371, 331, 500}, {707, 331, 310}};
   for (auto const& [m, n, k] : shapes) {
     expect_right<T>({.m = m, .n = n, .k = k, .a = {-2}, .b = {T(0.5)}, .c = {{1, 0}, {-1, T(0.5)}}, .gap = 1});
