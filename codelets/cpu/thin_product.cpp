@@ -211,7 +211,7 @@ bool comes_from_far(columns_of_c first, columns_of_c beside, Run const& run) {
   auto const fetched = clock::now();
   run(beside);
   std::chrono::duration<double> const there = fetched - begin, here = clock::now() - fetched;
-  return there > far_slowness * here;
+  return there * beside.count > far_slowness * here * first.count;
 }
 
 // Of a column-major B in place, what tiles will read after the first ones: the other columns of these k-steps, then the
@@ -334,10 +334,11 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
     for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
       T const* const a = call.a[0].data + ic + pc * call.a_cs;
       std::int64_t const rows = std::min(mc, whole_rows - ic);
-      std::int64_t done = 0;             // columns
-      if (told && pc == 0 && ic == 0) {  // whatever it tells, all bits of C are the same
-        done = 2 * blocks.nr;
-        asks = comes_from_far({0, blocks.nr}, {blocks.nr, blocks.nr},
+      std::int64_t done = 0;  // columns
+      if (told && pc == 0 && ic == 0) {
+        // Tiles are those of the whole C, for which B was packed: whatever they tell, all bits of C are the same.
+        done = call.n < 3 * blocks.nr ? call.n : 2 * blocks.nr;
+        asks = comes_from_far({0, blocks.nr}, {blocks.nr, done - blocks.nr},
                               [&](columns_of_c cols) { run(ic, rows, a, true, cols); });
       }
       source_stream stream;
