@@ -40,16 +40,17 @@ constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to 
 constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
 
 // A kernel that asks for the columns of A early enough has it in place in more tiles, wherever these columns lie, in
-// blocks of few tiles of rows; from memory in shallower ones, and the next one is asked for meanwhile. Measured on a
-// Zen 4 (8 to 128 columns of C): 1.02 to 1.7 times as fast as packed. In 150 to 300 columns of C it is 1.02 to 1.09
-// times as fast, but for columns of A that share cache sets; in 100 to 190, where these begin within cache lines, 1 to
-// 1.1 times.
+// blocks of few tiles of rows; from memory, for few columns of C, in shallower ones. Measured on a Zen 4 (8 to 128
+// columns of C): 1.02 to 1.7 times as fast as packed. In 150 to 300 columns of C it is 1.02 to 1.09 times as fast, but
+// for columns of A that share cache sets; in 100 to 190, where these begin within cache lines, 1 to 1.1 times.
 constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unaligned_tiles = 24, asked_row_tiles = 5,
                        asked_depth = 512, asked_memory_depth = 128;
-// The next block is asked for meanwhile from this size of A on too, in more than few_column_tiles. A third-level cache
-// that others use as well answers late: columns that begin within cache lines are 1.03 to 1.17 times as fast for it,
-// others as fast as without.
-constexpr std::int64_t asked_next_bytes = 8 << 20;
+// From this size of A on the next block is asked for meanwhile, and the first one, for which all wait, is at most a
+// part of the rows. Measured on a Zen 4 (A of 0.4 to 20 MB, 8 to 190 columns of C): from memory 1.04 to 1.7 times as
+// fast, from caches 0.95 to 1 times in 8 to 15 columns in single precision, and 0.98 to 2 times else. Beside
+// a smaller one, or one with fewer rows than C has columns, B in place is asked for instead: otherwise 192³, 256³ and
+// 160×300×300 lose 4 to 10 % from memory.
+constexpr std::int64_t asked_next_bytes = 320 << 10, asked_least_tiles = 2, asked_parts = 6;
 // A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
 // from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
 template <typename T>
@@ -65,9 +66,10 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
   return column_tiles <= 2 ? 8 << 20 : column_tiles <= few_column_tiles ? 2 << 20 : 1 << 20;
 }
 // Where caches have such an A, asking costs more than it gains: it is asked for only if its first tiles, which fetch a
-// block, take so many times as long as those beside them. From caches that is 1 to 1.5 times, from memory 3 to 5 times.
-// Measured on a Zen 5: from caches 1.02 to 1.14 times as fast for it in 17 to 32 columns, 0.98 to 1.04 times in 37 to
-// 190, and from memory 0.97 to 1.03 times. Of a larger A third-level caches have a part, and one block does not tell.
+// block, take so many times as long as those beside them. From caches that is 1 to 1.5 times, from memory 3 to 5 times
+// (Zen 5; 1.4 and 2.5 tell as well on a Zen 4). Measured from caches, 1.02 to 1.14 times as fast for it in 17 to 32
+// columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190, and from memory 0.96 to 1.03
+// times. Of a larger A third-level caches have a part, and one block does not tell.
 constexpr double far_slowness = 1.75;
 constexpr std::int64_t most_told_bytes(std::int64_t column_tiles) {
   return column_tiles <= few_column_tiles ? 12 << 20 : 8 << 20;
@@ -123,16 +125,18 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   blocking const b = kernels.blocks();
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
   std::int64_t const a_bytes = call.m * call.k * element;
-  std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr, asked_rows = asked_row_tiles * b.mr;
+  std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr;
   if (thin.a && follows_columns(kernels)) {
-    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, asked_rows, true};
-    return {asked_depth, thin.b && column_tiles == 1 ? call.m : asked_rows};
+    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, asked_row_tiles * b.mr, true};
+    return {asked_depth, thin.b && column_tiles == 1 ? call.m : asked_row_tiles * b.mr};
   }
   bool const from_memory = a_bytes >= memory_bytes;
   if (thin.a && kernels.asks_below) {
-    if (thin.b) return {asked_depth, call.m};
-    bool const next = from_memory || (a_bytes >= asked_next_bytes && column_tiles > few_column_tiles);
-    return {from_memory ? asked_memory_depth : asked_depth, asked_rows, next && asked_rows < call.m};
+    bool const next = a_bytes >= asked_next_bytes && (!thin.b || call.m >= call.n);
+    if (thin.b && !next) return {asked_depth, call.m};
+    std::int64_t const tiles = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, asked_row_tiles);
+    std::int64_t const depth = from_memory && column_tiles <= few_column_tiles ? asked_memory_depth : asked_depth;
+    return {depth, tiles * b.mr, next && tiles * b.mr < call.m};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && column_tiles <= 2 && from_memory) {
@@ -195,7 +199,7 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 template <typename T>
 bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
   std::int64_t const tile = kernels.blocks().nr, a_bytes = call.m * call.k * static_cast<std::int64_t>(sizeof(T));
-  return follows_columns(kernels) && call.n >= 2 * tile && a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
+  return kernels.asks_below && call.n >= 2 * tile && a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
 struct columns_of_c {
@@ -277,7 +281,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   T const a_factor = thin.a ? call.a[0].coefficient : T(1), b_factor = thin.b ? call.b[0].coefficient : T(1);
 
   bool const told = streamed && is_told_by_time(kernels, call);
-  bool asks = streamed && !told;
+  bool asks = streamed && !told, first_run = true;
 
   term<T> sum[most_terms];
   destination<T> targets[most_terms];
@@ -325,11 +329,12 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.cols = static_cast<int>(cols.count);
       tiles.a = a;
       tiles.a_unpacked = unpacked;
-      tiles.a_near = a_near;
+      tiles.a_near = a_near && !(told && first_run);
       tiles.a_step = call.a_cs;
       tiles.b = b + cols.first * (thin.b ? call.b_cs : depth);
       kernels.macro(tiles);
       tiles.prefetch = nullptr;
+      first_run = false;
     };
     for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
       T const* const a = call.a[0].data + ic + pc * call.a_cs;

@@ -224,6 +224,7 @@ TEMPLATE_TEST_CASE("product is right where operands are read in place, over seve
 // A product may ask for less of what caches have.
 TEMPLATE_TEST_CASE("product has the same bits from memory as from caches", "[product]", float, double) {
   using T = TestType;
+  using heptad::cpu::microarchitecture;
   std::int64_t const m = 1203, k = 450;
   std::vector<char> others(std::size_t{64} << 20);
   for (std::int64_t const n : {17, 20, 29, 50}) {
@@ -233,21 +234,24 @@ TEMPLATE_TEST_CASE("product has the same bits from memory as from caches", "[pro
     for (heptad::cpu::kernel_set<T> const* found : heptad::cpu::kernel_sets<T>()) {
       if (!found->available()) continue;
       heptad::cpu::kernel_set<T> kernels = *found;
-      kernels.processor = +[] { return heptad::cpu::microarchitecture::amd_from_zen5; };
-      guarded_scratch const scratch(product_scratch(kernels, m, n, k, variant::abc));
-      auto const product_of = [&](bool from_memory) {
-        if (from_memory) std::fill(others.begin(), others.end(), char(n));
-        std::vector<T> C(static_cast<std::size_t>(m * n));
-        heptad::cpu::term<T> const a[] = {{A.data(), T(1)}}, b[] = {{B.data(), T(1)}};
-        heptad::cpu::destination<T> const c[] = {{C.data(), T(1), T(0)}};
-        product(kernels, heptad::cpu::product_call<T>{m, n, k, a, A.rs, A.cs, b, B.rs, B.cs, c, 1, m}, variant::abc,
-                scratch.data());
-        return C;
-      };
-      CAPTURE(kernels.name, n);
-      std::vector<T> const expected = product_of(true);
-      CHECK(product_of(false) == expected);
-      CHECK(product_of(true) == expected);
+      for (auto const processor :
+           {+[] { return microarchitecture::amd_up_to_zen4; }, +[] { return microarchitecture::amd_from_zen5; }}) {
+        kernels.processor = processor;
+        guarded_scratch const scratch(product_scratch(kernels, m, n, k, variant::abc));
+        auto const product_of = [&](bool from_memory) {
+          if (from_memory) std::fill(others.begin(), others.end(), char(n));
+          std::vector<T> C(static_cast<std::size_t>(m * n));
+          heptad::cpu::term<T> const a[] = {{A.data(), T(1)}}, b[] = {{B.data(), T(1)}};
+          heptad::cpu::destination<T> const c[] = {{C.data(), T(1), T(0)}};
+          product(kernels, heptad::cpu::product_call<T>{m, n, k, a, A.rs, A.cs, b, B.rs, B.cs, c, 1, m}, variant::abc,
+                  scratch.data());
+          return C;
+        };
+        CAPTURE(kernels.name, n, int(processor()));
+        std::vector<T> const expected = product_of(true);
+        CHECK(product_of(false) == expected);
+        CHECK(product_of(true) == expected);
+      }
     }
   }
 }
