@@ -281,7 +281,8 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   T const a_factor = thin.a ? call.a[0].coefficient : T(1), b_factor = thin.b ? call.b[0].coefficient : T(1);
 
   bool const told = streamed && is_told_by_time(kernels, call);
-  bool asks = streamed && !told, first_run = true;
+  bool asks = streamed && !told;
+  bool fetches = told && !follows_columns(kernels);  // the first tiles, which tell, ask for what they read
 
   term<T> sum[most_terms];
   destination<T> targets[most_terms];
@@ -329,12 +330,12 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.cols = static_cast<int>(cols.count);
       tiles.a = a;
       tiles.a_unpacked = unpacked;
-      tiles.a_near = a_near && !(told && first_run);
+      tiles.a_near = a_near && !fetches;
       tiles.a_step = call.a_cs;
       tiles.b = b + cols.first * (thin.b ? call.b_cs : depth);
       kernels.macro(tiles);
       tiles.prefetch = nullptr;
-      first_run = false;
+      fetches = false;
     };
     for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
       T const* const a = call.a[0].data + ic + pc * call.a_cs;
