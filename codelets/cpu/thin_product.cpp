@@ -47,9 +47,9 @@ constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unali
                        asked_depth = 512, asked_memory_depth = 128;
 // From this size of A on the next block is asked for meanwhile, and the first one, for which all wait, is at most a
 // part of the rows. Measured on a Zen 4 (A of 0.4 to 20 MB, 8 to 190 columns of C): from memory 1.04 to 1.7 times as
-// fast, from caches 0.95 to 1 times in 8 to 15 columns in single precision, and 0.98 to 2 times else. Beside
-// a smaller one, or one with fewer rows than C has columns, B in place is asked for instead: otherwise 192³, 256³ and
-// 160×300×300 lose 4 to 10 % from memory.
+// fast, from caches 0.95 to 1 times in 8 to 15 columns in single precision, and 0.98 to 2 times else. Beside a smaller
+// one, or one with fewer rows than C has columns, B in place is asked for instead: otherwise 192³, 256³ and 160×300×300
+// lose 4 to 10 % from memory.
 constexpr std::int64_t asked_next_bytes = 320 << 10, asked_least_tiles = 2, asked_parts = 6;
 // A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
 // from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
@@ -127,16 +127,17 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   std::int64_t const a_bytes = call.m * call.k * element;
   std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr;
   if (thin.a && follows_columns(kernels)) {
-    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, asked_row_tiles * b.mr, true};
-    return {asked_depth, thin.b && column_tiles == 1 ? call.m : asked_row_tiles * b.mr};
+    std::int64_t const rows = asked_row_tiles * b.mr;
+    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
+    return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
   }
   bool const from_memory = a_bytes >= memory_bytes;
   if (thin.a && kernels.asks_below) {
     bool const next = a_bytes >= asked_next_bytes && (!thin.b || call.m >= call.n);
     if (thin.b && !next) return {asked_depth, call.m};
-    std::int64_t const tiles = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, asked_row_tiles);
+    std::int64_t const rows = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, asked_row_tiles) * b.mr;
     std::int64_t const depth = from_memory && column_tiles <= few_column_tiles ? asked_memory_depth : asked_depth;
-    return {depth, tiles * b.mr, next && tiles * b.mr < call.m};
+    return {depth, rows, next && rows < call.m};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && column_tiles <= 2 && from_memory) {
