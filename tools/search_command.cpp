@@ -40,7 +40,7 @@ std::map<std::string, objective> const objectives{{"rank", objective::rank},
 
 std::map<std::string, search::method> const methods{{"flips", search::method::flips},
                                                     {"sparse-flips", search::method::sparse_flips},
-                                                    {"alternating", search::method::alternating}};
+                                                    {"least-squares", search::method::least_squares}};
 
 struct search_arguments {
   search::settings how;
@@ -56,10 +56,13 @@ std::string describe(algorithm const& x) {
                      all_additions(x), stability_factor(x));
 }
 
-std::string describe(search::progress const& now) {
+std::string describe(search::progress const& now, search::method by) {
   auto const& [lowest, best, moves, walks, runs] = now.so_far;
-  std::string text = fmt::format("{:.0f} s: rank {} over GF(2), {:.1f} million moves a second, {} walks", now.seconds,
-                                 lowest.rank(), static_cast<double>(now.moves_now) / 1e6 / now.seconds, walks);
+  double const rate = static_cast<double>(now.moves_now) / now.seconds;
+  std::string text = by == search::method::least_squares
+                         ? fmt::format("{:.0f} s: {:.0f} steps a second, {} starts", now.seconds, rate, walks)
+                         : fmt::format("{:.0f} s: rank {} over GF(2), {:.1f} million moves a second, {} walks",
+                                       now.seconds, lowest.rank(), rate / 1e6, walks);
   if (best) text += "; best " + describe(*best);
   return text;
 }
@@ -116,15 +119,16 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   std::string text = fmt::format("heptad search {} {} {}", s.m, s.k, s.n);
   if (given.rank > 0) text += fmt::format(" --rank {}", given.rank);
   if (given.method != "flips") text += fmt::format(" --method {}", given.method);
+  if (given.how.symmetry > 1) text += fmt::format(" --symmetry {}", given.how.symmetry);
   text += fmt::format(" --objective {} --seed {} --seconds {}", given.objective, given.how.seed, given.how.seconds);
   if (given.how.most_moves > 0) text += fmt::format(" --moves {}", given.how.most_moves);
   if (!given.from.empty()) text += fmt::format(" --from {}", given.from);
   if (given.how.threads > 1) text += fmt::format(" --threads {}", given.how.threads);
   if (!given.name.empty()) text += fmt::format(" --name {}", given.name);
   std::time_t const now = std::time(nullptr);
-  std::string const found = given.how.by == search::method::alternating ? "alternating least squares, made exact"
-                            : given.how.aim == search::objective::rank  ? "flip graph over GF(2), lifted"
-                                                                        : "flip graph over GF(2), lifted, annealed";
+  std::string const found = given.how.by == search::method::least_squares ? "least squares, made exact"
+                            : given.how.aim == search::objective::rank    ? "flip graph over GF(2), lifted"
+                                                                          : "flip graph over GF(2), lifted, annealed";
   return fmt::format("{} (run {}, {} moves), Heptad {}, {:%Y-%m-%d}: {}", text, known.runs, known.moves, version(),
                      fmt::gmtime(now), found);
 }
@@ -197,7 +201,7 @@ void run(search_arguments given) {
   search::knowledge const known = search::run(
       given.how,
       [&](search::progress const& now) {
-        show(describe(now), false);
+        show(describe(now, given.how.by), false);
         if (given.state.empty() || now.seconds < saved + seconds_a_save) return;
         saved = now.seconds;
         write(given.state, search::to_text(now.so_far));
@@ -230,8 +234,13 @@ void add_search_command(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--method", given->method,
-                   "flips, sparse-flips (for ranks above 30), or alternating (least squares; needs --rank)")
+                   "flips, sparse-flips (for ranks above 30), or least-squares (needs --rank)")
       ->check(CLI::IsMember(methods))
+      ->capture_default_str();
+  command
+      ->add_option("--symmetry", how.symmetry,
+                   "with least-squares: the order of a rotation of rows and columns that is to permute the terms")
+      ->check(CLI::Range(1, 16))
       ->capture_default_str();
   command->add_option("--problem", given->problem, "m,n,k of the product that predicted-time is for")
       ->delimiter(',')

@@ -15,10 +15,10 @@
 
 #include <heptad/heptad.hpp>
 
-#include "src/search/alternating.hpp"
 #include "src/search/anneal.hpp"
 #include "src/search/assemble.hpp"
 #include "src/search/flip_walk.hpp"
+#include "src/search/least_squares.hpp"
 #include "src/search/lift.hpp"
 
 namespace heptad::search {
@@ -112,7 +112,7 @@ public:
       : how_(how), board_(board), random_(seed), walk_(board.lowest(), random_) {}
 
   void run() {
-    if (how_.by == method::alternating) return alternate_from_random_starts();
+    if (how_.by == method::least_squares) return fit_from_random_starts();
     descend();
     for (bool from_best = true; !over(); from_best = !from_best) {
       // In turn: on from the best that is known, and from somewhere else.
@@ -138,14 +138,14 @@ private:
     return how_.most_moves > 0 ? 2 * moves_ >= how_.most_moves : 2 * board_.seconds() >= how_.seconds;
   }
 
-  void alternate_from_random_starts() {
+  void fit_from_random_starts() {
     while (!over()) {
       board_.count_walk();
       std::int64_t const before = moves_;
-      auto const report = alternate(how_.what, *how_.rank, random_, [this, before](std::int64_t sweeps) {
-        return board_.over() || (how_.most_moves > 0 && before + sweeps >= how_.most_moves);
+      auto const report = fit(how_.what, *how_.rank, how_.symmetry, random_, [this, before](std::int64_t steps) {
+        return board_.over() || (how_.most_moves > 0 && before + steps >= how_.most_moves);
       });
-      spend(report.sweeps);
+      spend(report.steps);
       if (report.exact) board_.offer(*report.exact);
       if (how_.aim == objective::rank && board_.has_rank(*how_.rank)) return board_.stop();
     }
@@ -225,7 +225,10 @@ void check(settings const& how) {
   if (how.threads < 1 || how.threads > 1024) reject(fmt::format("threads = {} must be from 1 to 1024", how.threads));
   if (!(how.seconds > 0)) reject(fmt::format("seconds = {} must be positive", how.seconds));
   if (how.most_moves < 0) reject(fmt::format("moves = {} must not be negative", how.most_moves));
-  if (how.by == method::alternating && !how.rank) reject("alternating least squares need the rank to look for");
+  if (how.by == method::least_squares && !how.rank) reject("least squares need the rank to look for");
+  if (how.symmetry < 1 || how.symmetry > 16) reject(fmt::format("symmetry = {} must be from 1 to 16", how.symmetry));
+  if (how.symmetry > 1 && how.by != method::least_squares)
+    reject(fmt::format("symmetry = {} is for least squares alone", how.symmetry));
   if (how.aim == objective::predicted_time && !how.predicted_seconds) reject("there is no model to predict times with");
 }
 

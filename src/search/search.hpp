@@ -16,9 +16,9 @@ namespace heptad::search {
 enum class objective { rank, additions, stability, predicted_time };
 
 enum class method {
-  flips,         // flip graph over GF(2), lifted
-  sparse_flips,  // the same, but annealed over GF(2) for few nonzeros before signs are sought: for many terms
-  alternating,   // least squares over the reals, made exact; needs a rank; finds coefficients such as 1/2, too
+  flips,          // flip graph over GF(2), lifted
+  sparse_flips,   // the same, but annealed over GF(2) for few nonzeros before signs are sought: for many terms
+  least_squares,  // over the reals, made exact; needs a rank; finds coefficients such as 1/2, too
 };
 
 struct settings {
@@ -28,7 +28,8 @@ struct settings {
   method by = method::flips;
   std::uint64_t seed = 1;
   double seconds = 60;          // of wall clock, at most
-  std::int64_t most_moves = 0;  // flips, annealing moves or sweeps of each thread, at most; 0: no limit
+  int symmetry = 1;             // of what least squares look for: its order (least_squares.hpp)
+  std::int64_t most_moves = 0;  // flips, annealing moves or steps of each thread, at most; 0: no limit
   int threads = 1;
   /// Of a product with this algorithm; lower is better. For objective::predicted_time, called under a lock.
   std::function<double(algorithm const&)> predicted_seconds;

@@ -21,7 +21,8 @@ std::set<std::string> const printed{"classical", "huang323", "strassen", "winogr
 std::set<std::string> const seed_lost{"stable345"};
 
 /// Everything that decides what a search finds: one thread and a limit on moves, so that the clock has no part in it.
-std::regex const search_line(R"(heptad search (\d+) (\d+) (\d+) --rank (\d+)( --method (?:alternating|sparse-flips))?)"
+std::regex const search_line(R"(heptad search (\d+) (\d+) (\d+) --rank (\d+))"
+                             R"(( --method (?:least-squares|sparse-flips))?( --symmetry \d+)?)"
                              R"( --objective (additions|stability|rank) --seed \d+ --seconds \d+ --moves \d+)"
                              R"(( --from \w+(?:\+\w+)?)? --name (\w+))"
                              R"( \(run 1, \d+ moves\), Heptad \d+\.\d+\.\d+, 20\d\d-\d\d-\d\d: \S.*)");
@@ -47,7 +48,7 @@ TEST_CASE("every file under algorithms/ names the print that it is from, or the 
     REQUIRE(std::regex_match(x.source, parts, search_line));
     CHECK((std::stoi(parts[1]) == x.m && std::stoi(parts[2]) == x.k && std::stoi(parts[3]) == x.n));
     CHECK(std::stoi(parts[4]) >= x.rank);
-    CHECK(parts[8] == x.name);
+    CHECK(parts[9] == x.name);
     ++found;
   }
   CHECK(found > 0);

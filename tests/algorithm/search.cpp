@@ -142,14 +142,43 @@ TEST_CASE("a search goes on from what an earlier one knew") {
   CHECK(again.runs == first.runs + 1);
 }
 
-TEST_CASE("alternating least squares find an exact algorithm of Strassen's rank") {
-  settings how = moves_only({2, 2, 2}, 1'000'000);
-  how.by = method::alternating;
-  how.rank = 7;
+TEST_CASE("least squares find exact algorithms of the lowest rank") {
+  for (auto const& [what, rank] : {std::pair{search::shape{2, 2, 2}, 7}, {{2, 2, 3}, 11}, {{1, 2, 3}, 6}}) {
+    settings how = moves_only(what, 50'000);
+    how.by = method::least_squares;
+    how.rank = rank;
+    knowledge const known = quietly(how);
+    REQUIRE(known.best);
+    CHECK(known.best->rank() == rank);
+    heptad::test::require_multiplies_modulo_a_prime(*known.best);
+  }
+}
+
+TEST_CASE("the symmetry that least squares are asked for permutes the terms") {
+  settings how = moves_only({2, 2, 4}, 50'000);
+  how.by = method::least_squares;
+  how.rank = 14;
+  how.symmetry = 2;
   knowledge const known = quietly(how);
   REQUIRE(known.best);
-  CHECK(known.best->rank() == 7);
-  heptad::test::require_multiplies_modulo_a_prime(*known.best);
+  algorithm const& x = *known.best;
+  CHECK(x.rank() == 14);
+  heptad::test::require_multiplies_modulo_a_prime(x);
+  // Rows and columns change places in pairs: 0 with 1, 2 with 3.
+  auto const moved = [](coefficient_matrix const& f, int columns, int block, int term) {
+    return f(((block / columns) ^ 1) * columns + ((block % columns) ^ 1), term);
+  };
+  for (int term = 0; term < x.rank(); ++term) {
+    int same = 0;
+    for (int other = 0; other < x.rank(); ++other) {
+      bool equal = true;
+      for (int i = 0; i < 4; ++i) equal = equal && moved(x.U, 2, i, term) == x.U(i, other);
+      for (int i = 0; i < 8; ++i)
+        equal = equal && moved(x.V, 4, i, term) == x.V(i, other) && moved(x.W, 4, i, term) == x.W(i, other);
+      same += equal ? 1 : 0;
+    }
+    CHECK(same == 1);
+  }
 }
 
 TEST_CASE("a search from an algorithm keeps its rank and makes it better") {
@@ -236,7 +265,9 @@ TEST_CASE("settings out of range are refused") {
   refused([](settings& s) { s.seconds = 0; }, "seconds = 0");
   refused([](settings& s) { s.most_moves = -1; }, "moves = -1");
   refused([](settings& s) { s.aim = objective::predicted_time; }, "no model");
-  refused([](settings& s) { s.by = method::alternating; }, "need the rank");
+  refused([](settings& s) { s.by = method::least_squares; }, "need the rank");
+  refused([](settings& s) { s.symmetry = 2; }, "symmetry = 2 is for least squares alone");
+  refused([](settings& s) { s.symmetry = 0; }, "symmetry = 0");
 }
 
 TEST_CASE("flips and plus transitions keep the product over GF(2)") {

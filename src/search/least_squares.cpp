@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "src/search/least_squares.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "src/search/assemble.hpp"
+
+namespace heptad::search {
+namespace {
+
+using matrix = Eigen::MatrixXd;
+using vector = Eigen::VectorXd;
+using over_function = std::function<bool(std::int64_t)>;
+
+/// Where i goes when groups of `order` neighbours rotate, of `count` altogether.
+int rotated(int i, int order, int count) {
+  int const group = i / order * order;
+  return group + order <= count ? group + (i - group + 1) % order : i;
+}
+
+/// Which coefficients are one unknown, as the symmetry maps one to the other.
+class unknowns {
+public:
+  unknowns(shape const& what, int rank, int order) : shape_(what), rank_(rank), order_(order) {
+    for (int f = 0; f < 3; ++f) at_[f] = Eigen::MatrixXi::Constant(rank, what.blocks(f), -1);
+    for (int term = 0; term < rank; ++term)
+      for (int f = 0; f < 3; ++f)
+        for (int block = 0; block < what.blocks(f); ++block)
+          if (at_[f](term, block) < 0) follow(f, term, block);
+  }
+
+  [[nodiscard]] int count() const noexcept { return static_cast<int>(first_.size()); }
+  [[nodiscard]] int at(int factor, int term, int block) const { return at_[factor](term, block); }
+
+  struct coefficient {
+    int factor, term, block;
+  };
+  /// One of the coefficients that are this unknown, and how many there are.
+  [[nodiscard]] coefficient const& first(int unknown) const { return first_[unknown]; }
+  [[nodiscard]] double times(int unknown) const { return times_[unknown]; }
+
+private:
+  void follow(int f, int term, int block) {
+    int const unknown = count();
+    first_.push_back({f, term, block});
+    times_.push_back(0);
+    while (at_[f](term, block) < 0) {
+      at_[f](term, block) = unknown;
+      ++times_.back();
+      term = rotated(term, order_, rank_);
+      int const rows = f == 1 ? shape_.k : shape_.m, columns = f == 0 ? shape_.k : shape_.n;
+      block = rotated(block / columns, order_, rows) * columns + rotated(block % columns, order_, columns);
+    }
+  }
+
+  shape const shape_;
+  int const rank_, order_;
+  std::array<Eigen::MatrixXi, 3> at_;
+  std::vector<coefficient> first_;
+  std::vector<double> times_;
+};
+
+/// Minimises Σ (errors of the equations)² + Σ weight · coefficient² over the unknowns that are not held.
+class minimiser {
+public:
+  minimiser(shape const& what, int rank, unknowns const& all, vector start, over_function const& over)
+      : shape_(what), rank_(rank), all_(all), x_(std::move(start)), held_(all.count(), false), over_(over) {}
+
+  [[nodiscard]] double value(int unknown) const { return x_(unknown); }
+  [[nodiscard]] bool held(int unknown) const { return held_[unknown]; }
+  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
+
+  /// What hold() and minimise() change.
+  struct state {
+    vector x;
+    std::vector<bool> held;
+  };
+  [[nodiscard]] state save() const { return {x_, held_}; }
+  void restore(state const& saved) { x_ = saved.x, held_ = saved.held; }
+
+  void set(int unknown, double value) { x_(unknown) = value; }
+  void hold(int unknown, double value) {
+    x_(unknown) = value;
+    held_[unknown] = true;
+  }
+
+  /// At most so many steps, each with weights of its own, told the step and the values so far; until the residual, the
+  /// first sum, is as small as `enough`, or nothing gets better. Returns the residual.
+  template <typename Weights>
+  double minimise(int most, double enough, Weights const& weights_at) {
+    double damping = 1, growth = 2;
+    factors here = spread(x_);
+    auto [errors, residual] = errors_of(here);
+    for (int i = 0; i < most && residual > enough && !over_(steps_); ++i) {
+      vector const weights = weights_at(i, x_);
+      std::vector<int> const open = open_unknowns();
+      if (open.empty()) break;
+      ++steps_;
+      matrix hessian = half_hessian(here);
+      if (static_cast<int>(open.size()) < all_.count()) hessian = hessian(open, open).eval();
+      vector const count = counts()(open), slope = (half_gradient(here, errors) + weighted(weights, x_))(open);
+      hessian.diagonal() += weights(open).cwiseProduct(count) + damping * count;
+      vector const change = Eigen::LLT<Eigen::Ref<matrix>>(hessian).solve(-slope);
+      vector next = x_;
+      for (std::size_t q = 0; q < open.size(); ++q) next(open[q]) += change(static_cast<int>(q));
+      factors there = spread(next);
+      auto [errors_there, residual_there] = errors_of(there);
+      double const gain = residual + x_.dot(weighted(weights, x_)) - residual_there - next.dot(weighted(weights, next)),
+                   expected = change.dot(damping * change.cwiseProduct(count) - slope), ratio = gain / expected;
+      if (gain > 0 && std::isfinite(residual_there)) {
+        x_ = std::move(next), here = std::move(there), errors = std::move(errors_there), residual = residual_there;
+        damping *= std::max(1.0 / 3, 1 - std::pow(2 * std::min(ratio, 1.0) - 1, 3));
+        growth = 2;
+      } else {
+        damping *= growth;
+        growth = std::min(2 * growth, 64.0);
+        if (damping > most_damping) break;
+      }
+      damping = std::max(damping, least_damping);
+    }
+    return residual;
+  }
+
+private:
+  using factors = std::array<matrix, 3>;  // a row a term, a column a block
+  static constexpr double least_damping = 1e-11, most_damping = 1e9;
+
+  [[nodiscard]] factors spread(vector const& x) const {
+    factors full;
+    for (int f = 0; f < 3; ++f)
+      full[f] = matrix::NullaryExpr(rank_, shape_.blocks(f), [&](Eigen::Index term, Eigen::Index block) {
+        return x(all_.at(f, static_cast<int>(term), static_cast<int>(block)));
+      });
+    return full;
+  }
+
+  [[nodiscard]] vector counts() const {
+    return vector::NullaryExpr(all_.count(), [this](Eigen::Index i) { return all_.times(static_cast<int>(i)); });
+  }
+  [[nodiscard]] vector weighted(vector const& weights, vector const& x) const {
+    return weights.cwiseProduct(counts()).cwiseProduct(x);
+  }
+
+  [[nodiscard]] std::vector<int> open_unknowns() const {
+    std::vector<int> open;
+    for (int i = 0; i < all_.count(); ++i)
+      if (!held_[i]) open.push_back(i);
+    return open;
+  }
+
+  /// Of each equation, a column for each pair of blocks of A and B; and the sum of their squares.
+  [[nodiscard]] std::pair<matrix, double> errors_of(factors const& at) const {
+    auto const& [U, V, W] = at;
+    matrix errors(W.cols(), U.cols() * V.cols());
+    for (Eigen::Index a = 0; a < U.cols(); ++a)
+      for (Eigen::Index b = 0; b < V.cols(); ++b) {
+        auto column = errors.col(a * V.cols() + b);
+        column.noalias() = W.transpose() * U.col(a).cwiseProduct(V.col(b));
+        if (a % shape_.k == b / shape_.n) column(a / shape_.k * shape_.n + b % shape_.n) -= 1;
+      }
+    return {errors, errors.squaredNorm()};
+  }
+
+  [[nodiscard]] vector half_gradient(factors const& at, matrix const& errors) const {
+    auto const& [U, V, W] = at;
+    factors slope{matrix::Zero(U.rows(), U.cols()), matrix::Zero(V.rows(), V.cols()), matrix::Zero(W.rows(), W.cols())};
+    for (Eigen::Index a = 0; a < U.cols(); ++a)
+      for (Eigen::Index b = 0; b < V.cols(); ++b) {
+        auto const error = errors.col(a * V.cols() + b);
+        vector const along = W * error;
+        slope[0].col(a) += V.col(b).cwiseProduct(along);
+        slope[1].col(b) += U.col(a).cwiseProduct(along);
+        slope[2].noalias() += U.col(a).cwiseProduct(V.col(b)) * error.transpose();
+      }
+    vector sum = vector::Zero(all_.count());
+    for (int f = 0; f < 3; ++f)
+      for (int block = 0; block < shape_.blocks(f); ++block)
+        for (int term = 0; term < rank_; ++term) sum(all_.at(f, term, block)) += slope[f](term, block);
+    return sum;
+  }
+
+  /// Of the equations' errors as linear functions of the unknowns. Each coefficient of an unknown has the same row, but
+  /// for the order: one is formed, and what belongs to one unknown in it is added up.
+  [[nodiscard]] matrix half_hessian(factors const& at) const {
+    std::array<matrix, 3> gram;
+    for (int f = 0; f < 3; ++f) gram[f].noalias() = at[f] * at[f].transpose();
+    matrix sum = matrix::Zero(all_.count(), all_.count());
+    for (int i = 0; i < all_.count(); ++i) {
+      auto const& [f, term, block] = all_.first(i);
+      auto column = sum.col(i);
+      for (int g = 0; g < 3; ++g) {
+        if (g == f) {
+          vector const both = gram[(f + 1) % 3].col(term).cwiseProduct(gram[(f + 2) % 3].col(term));
+          for (int s = 0; s < rank_; ++s) column(all_.at(f, s, block)) += both(s);
+          continue;
+        }
+        vector const one = gram[3 - f - g].col(term).cwiseProduct(at[f].col(block));
+        for (int other = 0; other < shape_.blocks(g); ++other)
+          for (int s = 0; s < rank_; ++s) column(all_.at(g, s, other)) += one(s) * at[g](term, other);
+      }
+      column *= all_.times(i);
+    }
+    return sum;
+  }
+
+  shape const shape_;
+  int const rank_;
+  unknowns const& all_;
+  vector x_;
+  std::vector<bool> held_;
+  over_function const& over_;
+  std::int64_t steps_ = 0;
+};
+
+/// What a coefficient is held at: the nearest of a few fractions.
+double nearest_value(double x) {
+  constexpr std::array<double, 11> values{0, 1, -1, 0.5, -0.5, 2, -2, 0.25, -0.25, 0.125, -0.125};
+  return *std::min_element(values.begin(), values.end(),
+                           [x](double a, double b) { return std::abs(a - x) < std::abs(b - x); });
+}
+
+/// From a random start to an exact algorithm, stage by stage.
+class attempt {
+public:
+  attempt(shape const& what, int rank, int symmetry, generator& random, over_function const& over)
+      : shape_(what), rank_(rank), all_(what, rank, symmetry), now_(what, rank, all_, random_values(random), over) {}
+
+  /// The residual where it ended: as small as `solved` where the equations hold.
+  double solve() {
+    // One that stays above 1 misses whole products by then, and what is still above 2 on the way is not worth the rest.
+    constexpr int half_way = 100, last = 240;  // steps
+    constexpr double hopeful_half_way = 2, hopeful = 0.9;
+    double residual = fade(0, half_way);
+    if (residual > hopeful_half_way) return residual;
+    residual = fade(half_way, last);
+    if (residual > hopeful) return residual;
+    // What comes near only with coefficients that grow without bound (the border rank is lower) fails where weights
+    // keep them small.
+    constexpr double near = 1e-3, small_weight = 1e-4;
+    residual = now_.minimise(300, solved, [this](int, vector const&) { return uniform(small_weight); });
+    if (residual > near) return residual;
+    return now_.minimise(100, solved, [this](int, vector const&) { return uniform(0); });
+  }
+
+  /// From where the equations hold; nothing where coefficients are left that are no fractions of the few.
+  std::optional<algorithm> make_exact() {
+    favour_zeros();
+    hold_zeros();
+    scale();
+    hold_fractions();
+    return rounded();
+  }
+
+  [[nodiscard]] std::int64_t steps() const noexcept { return now_.steps(); }
+  static constexpr double solved = 1e-22;
+  static constexpr int finest = 64;  // denominator of what counts as a fraction
+
+private:
+  struct place {
+    int unknown;
+    double value, distance;  // to be held at, and how far that is
+  };
+
+  [[nodiscard]] vector random_values(generator& random) const {
+    return vector::NullaryExpr(all_.count(), [&] { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; });
+  }
+  [[nodiscard]] vector uniform(double weight) const { return vector::Constant(all_.count(), weight); }
+
+  /// Steps from one to another of a row whose weights fade.
+  double fade(int from, int to) {
+    return now_.minimise(to - from, solved, [this, from](int step, vector const&) {
+      constexpr double most = 3e-3, factor = 0.95;
+      constexpr int full = 20, without = 220;  // steps
+      int const now = from + step;
+      return uniform(now < full ? most : now < without ? most * std::pow(factor, now - full) : 0);
+    });
+  }
+
+  /// Weights like 1 / |x| make the sum of the squares one of the absolute values, which is least where many are zero.
+  void favour_zeros() {
+    constexpr int steps = 120;
+    now_.minimise(steps, 0, [](int step, vector const& x) -> vector {
+      constexpr double strength = 1e-3, most = 0.3, least = 1e-4;
+      double const blur = most * std::pow(least / most, step / double{steps});
+      return strength * (x.array().square() + blur * blur).rsqrt();
+    });
+  }
+
+  bool still_solves() {
+    return now_.minimise(60, solved, [this](int, vector const&) { return uniform(0); }) <= solved;
+  }
+
+  /// Holds as many of the first of these as the equations allow, all or a quarter, a quarter of that, …
+  std::size_t hold_first(std::vector<place> const& places, std::size_t count) {
+    for (; count > 0; count /= 4) {
+      auto const saved = now_.save();
+      for (std::size_t i = 0; i < count; ++i) now_.hold(places[i].unknown, places[i].value);
+      if (still_solves()) break;
+      now_.restore(saved);
+    }
+    return count;
+  }
+
+  template <typename Value>
+  [[nodiscard]] std::vector<place> open_places(Value const& value_for) const {
+    std::vector<place> list;
+    for (int i = 0; i < all_.count(); ++i)
+      if (!now_.held(i))
+        list.push_back({i, value_for(now_.value(i)), std::abs(now_.value(i) - value_for(now_.value(i)))});
+    std::sort(list.begin(), list.end(), [](place const& a, place const& b) { return a.distance < b.distance; });
+    return list;
+  }
+  static std::size_t within(std::vector<place> const& sorted, double distance) {
+    return static_cast<std::size_t>(
+        std::count_if(sorted.begin(), sorted.end(), [&](place const& p) { return p.distance < distance; }));
+  }
+
+  void hold_zeros() {
+    constexpr double vanishing = 0.01;
+    auto const places = open_places([](double) { return 0.0; });
+    hold_first(places, within(places, vanishing));
+  }
+
+  /// Scales every term so that the largest coefficients of two of its vectors are 1, and holds them there.
+  void scale() {
+    for (int term = 0; term < rank_; ++term)
+      for (int f = 0; f < 2; ++f) {
+        std::vector<int> const own = unknowns_of(f, term), last = unknowns_of(2, term);
+        int const largest = *std::max_element(
+            own.begin(), own.end(), [this](int a, int b) { return std::abs(now_.value(a)) < std::abs(now_.value(b)); });
+        if (now_.held(largest)) continue;  // by a term that the symmetry maps to this one
+        double const by = now_.value(largest);
+        for (int const i : own) now_.set(i, now_.value(i) / by);
+        for (int const i : last) now_.set(i, now_.value(i) * by);
+        now_.hold(largest, 1);
+      }
+  }
+
+  [[nodiscard]] std::vector<int> unknowns_of(int f, int term) const {
+    std::vector<int> list;
+    for (int block = 0; block < shape_.blocks(f); ++block) list.push_back(all_.at(f, term, block));
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return list;
+  }
+
+  /// First what is a fraction already; then one that is free to become one, after which others are.
+  void hold_fractions() {
+    constexpr double exact = 1e-7;
+    while (true) {
+      auto places = open_places([](double x) { return std::round(finest * x) / finest; });
+      if (places.empty()) return;
+      if (hold_first(places, within(places, exact)) > 0) continue;
+      places = open_places(nearest_value);
+      if (std::none_of(places.begin(), places.end(), [this](place const& p) { return hold_first({p}, 1) == 1; }))
+        return;
+    }
+  }
+
+  [[nodiscard]] std::optional<algorithm> rounded() const {
+    algorithm x = assemble(shape_, rank_, [this](int f, int block, int term) {
+      return rational(std::lround(finest * now_.value(all_.at(f, term, block))), finest);
+    });
+    return verifies(x) ? std::optional(std::move(x)) : std::nullopt;
+  }
+
+  shape const shape_;
+  int const rank_;
+  unknowns const all_;
+  minimiser now_;
+};
+
+}  // namespace
+
+fit_report fit(shape const& what, int rank, int symmetry, generator& random, over_function const& over) {
+  attempt from_here(what, rank, symmetry, random, over);
+  fit_report report;
+  report.residual = from_here.solve();
+  if (report.residual <= attempt::solved) report.exact = from_here.make_exact();
+  report.steps = from_here.steps();
+  return report;
+}
+
+}  // namespace heptad::search
