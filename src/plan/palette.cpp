@@ -42,9 +42,15 @@ std::vector<known_algorithm const*> unbeaten(std::vector<known_algorithm const*>
   return kept;
 }
 
+/// Fused sums of more blocks than this on average take up to a third longer than predicted (3072³ with ⟨4,4,4;48⟩):
+/// such algorithms are only used when they are named.
+constexpr double most_blocks_a_sum = 4;
+
+bool has_short_sums(algorithm const& x) { return nonzeros(x) <= 3 * most_blocks_a_sum * x.rank(); }
+
 using shape_groups = std::vector<std::shared_ptr<shape_group const>>;
 
-shape_groups group(std::vector<algorithm_header> const& all) {
+shape_groups group(std::vector<algorithm_header> const& all, bool named) {
   std::map<std::array<int, 3>, std::vector<algorithm_header>> by_shape;
   for (algorithm_header const& x : all)
     if (x.rank < x.m * x.k * x.n) by_shape[{x.m, x.k, x.n}].push_back(x);
@@ -53,7 +59,7 @@ shape_groups group(std::vector<algorithm_header> const& all) {
     std::vector<std::string> names;
     for (algorithm_header const& x : same) names.push_back(x.name);
     int const rank = std::ranges::min(same, {}, &algorithm_header::rank).rank;
-    groups.push_back(std::make_shared<shape_group const>(sides[0], sides[1], sides[2], rank, std::move(names)));
+    groups.push_back(std::make_shared<shape_group const>(sides[0], sides[1], sides[2], rank, std::move(names), named));
   }
   return groups;
 }
@@ -66,7 +72,7 @@ shape_groups const& all_groups() {
   static shape_groups const all = [] {
     std::vector<algorithm_header> few = known_algorithms();
     std::erase_if(few, [](auto const& x) { return std::max({x.m * x.k, x.k * x.n, x.m * x.n}) > most_blocks; });
-    return group(few);
+    return group(few, false);
   }();
   return all;
 }
@@ -81,14 +87,15 @@ algorithm_header header_of(std::string const& name) {
 void shape_group::load() const {
   std::call_once(loaded_, [this] {
     std::vector<known_algorithm const*> all;
-    for (std::string const& name : names_) all.push_back(&know(find_algorithm(name)));
+    for (std::string const& name : names_)
+      if (auto const x = find_algorithm(name); named_ || has_short_sums(*x)) all.push_back(&know(x));
     passes_ = unbeaten(all, beats_passes);
     fused_ = unbeaten(all, beats_fused);
   });
 }
 
 palette::palette(std::string const& name, bool only_halves) {
-  if (name != "auto") shapes = group({header_of(name)});
+  if (name != "auto") shapes = group({header_of(name)}, true);
   else
     std::ranges::copy_if(all_groups(), std::back_inserter(shapes),
                          [&](auto const& shape) { return !only_halves || shape->blocks().halves(); });
@@ -97,7 +104,7 @@ palette::palette(std::string const& name, bool only_halves) {
 palette::palette(std::vector<std::string> const& names) {
   std::vector<algorithm_header> headers;
   std::ranges::transform(names, std::back_inserter(headers), header_of);
-  shapes = group(headers);
+  shapes = group(headers, true);
 }
 
 }  // namespace heptad

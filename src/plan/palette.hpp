@@ -16,8 +16,9 @@ namespace heptad {
 /// may pay; of those, the ones that another one beats in every respect are left out. Thread-safe.
 class shape_group {
 public:
-  shape_group(int m, int k, int n, int rank, std::vector<std::string> names)
-      : blocks_{.m = m, .k = k, .n = n, .rank = rank}, names_(std::move(names)) {}
+  /// named: by the user, so that all are used, whatever the model makes of them.
+  shape_group(int m, int k, int n, int rank, std::vector<std::string> names, bool named)
+      : blocks_{.m = m, .k = k, .n = n, .rank = rank}, names_(std::move(names)), named_(named) {}
 
   /// Only its sides and the least number of products are set.
   [[nodiscard]] level_counts const& blocks() const noexcept { return blocks_; }
@@ -30,6 +31,7 @@ private:
 
   level_counts blocks_;
   std::vector<std::string> names_;
+  bool named_;
   mutable std::once_flag loaded_;
   mutable std::vector<known_algorithm const*> passes_, fused_;
 };

@@ -11,11 +11,11 @@
 using namespace heptad;
 using heptad::test::known;
 
-TEST_CASE("every built-in algorithm verifies, multiplies integer matrices and names its source") {
+TEST_CASE("every built-in algorithm verifies, multiplies matrices and names its source") {
   for (auto const& x : known()) {
     INFO(x->name);
     CHECK_NOTHROW(verify(*x));
-    heptad::test::require_multiplies_modulo_a_prime(*x);
+    heptad::test::require_multiplies(*x);
     CHECK(!x->source.empty());
   }
 }
@@ -25,15 +25,20 @@ TEST_CASE("every row of the table of algorithms of Huang (2018, figure 4.2) is k
     char const* shape;
     int m, k, n, rank;
   };
-  // ⟨3,3,6⟩ has rank 40 there (Smirnov 2013, with fractions); 43 is what has been found so far with -1, 0 and 1.
-  for (auto const& [shape, m, k, n, rank] :
-       {expectation{"2x2x2", 2, 2, 2, 7}, {"2x3x2", 2, 3, 2, 11}, {"2x3x4", 2, 3, 4, 20}, {"2x4x3", 2, 4, 3, 20},
-        {"2x5x2", 2, 5, 2, 18},           {"3x2x2", 3, 2, 2, 11}, {"3x2x3", 3, 2, 3, 15}, {"3x2x4", 3, 2, 4, 20},
-        {"3x3x2", 3, 3, 2, 15},           {"3x3x3", 3, 3, 3, 23}, {"3x3x6", 3, 3, 6, 43}, {"3x4x2", 3, 4, 2, 20},
-        {"3x4x3", 3, 4, 3, 29},           {"3x5x3", 3, 5, 3, 36}, {"3x6x3", 3, 6, 3, 43}, {"4x2x2", 4, 2, 2, 14},
-        {"4x2x3", 4, 2, 3, 20},           {"4x2x4", 4, 2, 4, 26}, {"4x3x2", 4, 3, 2, 20}, {"4x3x3", 4, 3, 3, 29},
-        {"4x4x2", 4, 4, 2, 26},           {"5x2x2", 5, 2, 2, 18}, {"6x3x3", 6, 3, 3, 43}, {"<3,4,4;38>", 3, 4, 4, 38},
-        {"⟨3,4,5⟩", 3, 4, 5, 47},         {"4,4,4", 4, 4, 4, 49}, {"1x1x1", 1, 1, 1, 1}}) {
+  for (auto const& [shape, m, k, n, rank] : {expectation{"2x2x2", 2, 2, 2, 7}, {"2x3x2", 2, 3, 2, 11},
+                                             {"2x3x4", 2, 3, 4, 20},           {"2x4x3", 2, 4, 3, 20},
+                                             {"2x5x2", 2, 5, 2, 18},           {"3x2x2", 3, 2, 2, 11},
+                                             {"3x2x3", 3, 2, 3, 15},           {"3x2x4", 3, 2, 4, 20},
+                                             {"3x3x2", 3, 3, 2, 15},           {"3x3x3", 3, 3, 3, 23},
+                                             {"3x3x6", 3, 3, 6, 40},           {"3x4x2", 3, 4, 2, 20},
+                                             {"3x4x3", 3, 4, 3, 29},           {"3x5x3", 3, 5, 3, 36},
+                                             {"3x6x3", 3, 6, 3, 40},           {"4x2x2", 4, 2, 2, 14},
+                                             {"4x2x3", 4, 2, 3, 20},           {"4x2x4", 4, 2, 4, 26},
+                                             {"4x3x2", 4, 3, 2, 20},           {"4x3x3", 4, 3, 3, 29},
+                                             {"4x4x2", 4, 4, 2, 26},           {"5x2x2", 5, 2, 2, 18},
+                                             {"6x3x3", 6, 3, 3, 40},           {"<3,4,4;38>", 3, 4, 4, 38},
+                                             {"⟨3,4,5⟩", 3, 4, 5, 47},         {"4,4,4", 4, 4, 4, 48},
+                                             {"<4,4,4;49>", 4, 4, 4, 49},      {"1x1x1", 1, 1, 1, 1}}) {
     INFO(shape);
     auto const x = find_algorithm(shape);
     REQUIRE(x);

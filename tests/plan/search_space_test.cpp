@@ -145,6 +145,18 @@ TEST_CASE("algorithms of up to sixteen blocks are searched, but those that anoth
   CHECK(palette("auto", true).shapes.size() == 1);
 }
 
+TEST_CASE("an algorithm whose sums are longer than priced is used by its name alone") {
+  auto const offers = [](palette const& from, std::string const& name) {
+    auto const has = [&name](auto const& list) {
+      return std::ranges::any_of(list, [&](known_algorithm const* x) { return x->coefficients->name == name; });
+    };
+    return std::ranges::any_of(from.shapes, [&](auto const& s) { return has(s->fused()) || has(s->passes()); });
+  };
+  CHECK_FALSE(offers(palette("auto"), "fewest444"));
+  CHECK(offers(palette("fewest444"), "fewest444"));
+  for (char const* name : {"strassen", "sparse333", "stable344"}) CHECK(offers(palette("auto"), name));
+}
+
 TEST_CASE("a search keeps to its limits") {
   palette const all("auto");
   machine_profile const machine = test::zen4();
