@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -34,6 +33,9 @@ public:
       for (int f = 0; f < 3; ++f)
         for (int block = 0; block < what.blocks(f); ++block)
           if (at_[f](term, block) < 0) follow(f, term, block);
+    times_ = vector::Zero(count());
+    for (auto const& of_factor : at_)
+      for (int const unknown : of_factor.reshaped()) times_(unknown) += 1;
   }
 
   [[nodiscard]] int count() const noexcept { return static_cast<int>(first_.size()); }
@@ -42,20 +44,19 @@ public:
   struct coefficient {
     int factor, term, block;
   };
-  /// One of the coefficients that are this unknown, and how many there are.
+  /// One of the coefficients that are this unknown.
   [[nodiscard]] coefficient const& first(int unknown) const { return first_[unknown]; }
-  [[nodiscard]] double times(int unknown) const { return times_[unknown]; }
+  /// How many coefficients each unknown is.
+  [[nodiscard]] vector const& times() const noexcept { return times_; }
 
 private:
   void follow(int f, int term, int block) {
     int const unknown = count();
     first_.push_back({f, term, block});
-    times_.push_back(0);
+    int const rows = shape_.rows(f), columns = shape_.cols(f);
     while (at_[f](term, block) < 0) {
       at_[f](term, block) = unknown;
-      ++times_.back();
       term = rotated(term, order_, rank_);
-      int const rows = f == 1 ? shape_.k : shape_.m, columns = f == 0 ? shape_.k : shape_.n;
       block = rotated(block / columns, order_, rows) * columns + rotated(block % columns, order_, columns);
     }
   }
@@ -64,7 +65,7 @@ private:
   int const rank_, order_;
   std::array<Eigen::MatrixXi, 3> at_;
   std::vector<coefficient> first_;
-  std::vector<double> times_;
+  vector times_;
 };
 
 /// Minimises Σ (errors of the equations)² + Σ weight · coefficient² over the unknowns that are not held.
@@ -96,26 +97,25 @@ public:
   template <typename Weights>
   double minimise(int most, double enough, Weights const& weights_at) {
     double damping = 1, growth = 2;
-    factors here = spread(x_);
-    auto [errors, residual] = errors_of(here);
-    for (int i = 0; i < most && residual > enough && !over_(steps_); ++i) {
-      vector const weights = weights_at(i, x_);
-      std::vector<int> const open = open_unknowns();
-      if (open.empty()) break;
+    point here = point_at(x_);
+    std::vector<int> const open = open_unknowns();
+    if (open.empty()) return here.residual;
+    vector const times = all_.times()(open);
+    for (int i = 0; i < most && here.residual > enough && !over_(steps_); ++i) {
+      vector const weights = weights_at(i, here.x).cwiseProduct(all_.times());
       ++steps_;
-      matrix hessian = half_hessian(here);
+      matrix hessian = half_hessian(here.full);
       if (static_cast<int>(open.size()) < all_.count()) hessian = hessian(open, open).eval();
-      vector const count = counts()(open), slope = (half_gradient(here, errors) + weighted(weights, x_))(open);
-      hessian.diagonal() += weights(open).cwiseProduct(count) + damping * count;
+      vector const slope = (half_gradient(here) + weights.cwiseProduct(here.x))(open);
+      hessian.diagonal() += weights(open) + damping * times;
       vector const change = Eigen::LLT<Eigen::Ref<matrix>>(hessian).solve(-slope);
-      vector next = x_;
+      vector next = here.x;
       for (std::size_t q = 0; q < open.size(); ++q) next(open[q]) += change(static_cast<int>(q));
-      factors there = spread(next);
-      auto [errors_there, residual_there] = errors_of(there);
-      double const gain = residual + x_.dot(weighted(weights, x_)) - residual_there - next.dot(weighted(weights, next)),
-                   expected = change.dot(damping * change.cwiseProduct(count) - slope), ratio = gain / expected;
-      if (gain > 0 && std::isfinite(residual_there)) {
-        x_ = std::move(next), here = std::move(there), errors = std::move(errors_there), residual = residual_there;
+      point there = point_at(std::move(next));
+      double const gain = here.residual + here.weighted(weights) - there.residual - there.weighted(weights),
+                   expected = change.dot(damping * change.cwiseProduct(times) - slope), ratio = gain / expected;
+      if (gain > 0 && std::isfinite(there.residual)) {
+        here = std::move(there);
         damping *= std::max(1.0 / 3, 1 - std::pow(2 * std::min(ratio, 1.0) - 1, 3));
         growth = 2;
       } else {
@@ -125,12 +125,30 @@ public:
       }
       damping = std::max(damping, least_damping);
     }
-    return residual;
+    x_ = std::move(here.x);
+    return here.residual;
   }
 
 private:
   using factors = std::array<matrix, 3>;  // a row a term, a column a block
   static constexpr double least_damping = 1e-11, most_damping = 1e9;
+
+  /// Values of the unknowns, the coefficients that they are, and how far the equations are from holding.
+  struct point {
+    vector x;
+    factors full;
+    matrix errors;  // of each equation, a column for each pair of blocks of A and B
+    double residual;
+
+    [[nodiscard]] double weighted(vector const& weights) const { return x.dot(weights.cwiseProduct(x)); }
+  };
+
+  [[nodiscard]] point point_at(vector x) const {
+    factors full = spread(x);
+    matrix errors = errors_of(full);
+    double const residual = errors.squaredNorm();
+    return {std::move(x), std::move(full), std::move(errors), residual};
+  }
 
   [[nodiscard]] factors spread(vector const& x) const {
     factors full;
@@ -141,13 +159,6 @@ private:
     return full;
   }
 
-  [[nodiscard]] vector counts() const {
-    return vector::NullaryExpr(all_.count(), [this](Eigen::Index i) { return all_.times(static_cast<int>(i)); });
-  }
-  [[nodiscard]] vector weighted(vector const& weights, vector const& x) const {
-    return weights.cwiseProduct(counts()).cwiseProduct(x);
-  }
-
   [[nodiscard]] std::vector<int> open_unknowns() const {
     std::vector<int> open;
     for (int i = 0; i < all_.count(); ++i)
@@ -155,9 +166,8 @@ private:
     return open;
   }
 
-  /// Of each equation, a column for each pair of blocks of A and B; and the sum of their squares.
-  [[nodiscard]] std::pair<matrix, double> errors_of(factors const& at) const {
-    auto const& [U, V, W] = at;
+  [[nodiscard]] matrix errors_of(factors const& full) const {
+    auto const& [U, V, W] = full;
     matrix errors(W.cols(), U.cols() * V.cols());
     for (Eigen::Index a = 0; a < U.cols(); ++a)
       for (Eigen::Index b = 0; b < V.cols(); ++b) {
@@ -165,15 +175,15 @@ private:
         column.noalias() = W.transpose() * U.col(a).cwiseProduct(V.col(b));
         if (a % shape_.k == b / shape_.n) column(a / shape_.k * shape_.n + b % shape_.n) -= 1;
       }
-    return {errors, errors.squaredNorm()};
+    return errors;
   }
 
-  [[nodiscard]] vector half_gradient(factors const& at, matrix const& errors) const {
-    auto const& [U, V, W] = at;
+  [[nodiscard]] vector half_gradient(point const& at) const {
+    auto const& [U, V, W] = at.full;
     factors slope{matrix::Zero(U.rows(), U.cols()), matrix::Zero(V.rows(), V.cols()), matrix::Zero(W.rows(), W.cols())};
     for (Eigen::Index a = 0; a < U.cols(); ++a)
       for (Eigen::Index b = 0; b < V.cols(); ++b) {
-        auto const error = errors.col(a * V.cols() + b);
+        auto const error = at.errors.col(a * V.cols() + b);
         vector const along = W * error;
         slope[0].col(a) += V.col(b).cwiseProduct(along);
         slope[1].col(b) += U.col(a).cwiseProduct(along);
@@ -205,7 +215,7 @@ private:
         for (int other = 0; other < shape_.blocks(g); ++other)
           for (int s = 0; s < rank_; ++s) column(all_.at(g, s, other)) += one(s) * at[g](term, other);
       }
-      column *= all_.times(i);
+      column *= all_.times()(i);
     }
     return sum;
   }
@@ -232,21 +242,16 @@ public:
   attempt(shape const& what, int rank, int symmetry, generator& random, over_function const& over)
       : shape_(what), rank_(rank), all_(what, rank, symmetry), now_(what, rank, all_, random_values(random), over) {}
 
-  /// The residual where it ended: as small as `solved` where the equations hold.
-  double solve() {
+  /// Whether the equations hold in the end.
+  bool solve() {
     // One that stays above 1 misses whole products by then, and what is still above 2 on the way is not worth the rest.
     constexpr int half_way = 100, last = 240;  // steps
     constexpr double hopeful_half_way = 2, hopeful = 0.9;
-    double residual = fade(0, half_way);
-    if (residual > hopeful_half_way) return residual;
-    residual = fade(half_way, last);
-    if (residual > hopeful) return residual;
+    if (fade(0, half_way) > hopeful_half_way || fade(half_way, last) > hopeful) return false;
     // What comes near only with coefficients that grow without bound (the border rank is lower) fails where weights
     // keep them small.
     constexpr double near = 1e-3, small_weight = 1e-4;
-    residual = now_.minimise(300, solved, [this](int, vector const&) { return uniform(small_weight); });
-    if (residual > near) return residual;
-    return now_.minimise(100, solved, [this](int, vector const&) { return uniform(0); });
+    return steps_with(small_weight, 300) <= near && steps_with(0, 100) <= solved;
   }
 
   /// From where the equations hold; nothing where coefficients are left that are no fractions of the few.
@@ -259,10 +264,11 @@ public:
   }
 
   [[nodiscard]] std::int64_t steps() const noexcept { return now_.steps(); }
-  static constexpr double solved = 1e-22;
-  static constexpr int finest = 64;  // denominator of what counts as a fraction
 
 private:
+  static constexpr double solved = 1e-22;  // residual
+  static constexpr int finest = 64;        // denominator of what counts as a fraction
+
   struct place {
     int unknown;
     double value, distance;  // to be held at, and how far that is
@@ -272,6 +278,10 @@ private:
     return vector::NullaryExpr(all_.count(), [&] { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; });
   }
   [[nodiscard]] vector uniform(double weight) const { return vector::Constant(all_.count(), weight); }
+
+  double steps_with(double weight, int most) {
+    return now_.minimise(most, solved, [&](int, vector const&) { return uniform(weight); });
+  }
 
   /// Steps from one to another of a row whose weights fade.
   double fade(int from, int to) {
@@ -293,16 +303,13 @@ private:
     });
   }
 
-  bool still_solves() {
-    return now_.minimise(60, solved, [this](int, vector const&) { return uniform(0); }) <= solved;
-  }
-
   /// Holds as many of the first of these as the equations allow, all or a quarter, a quarter of that, …
   std::size_t hold_first(std::vector<place> const& places, std::size_t count) {
+    constexpr int most_to_hold = 60;  // steps
     for (; count > 0; count /= 4) {
       auto const saved = now_.save();
       for (std::size_t i = 0; i < count; ++i) now_.hold(places[i].unknown, places[i].value);
-      if (still_solves()) break;
+      if (steps_with(0, most_to_hold) <= solved) break;
       now_.restore(saved);
     }
     return count;
@@ -382,8 +389,7 @@ private:
 fit_report fit(shape const& what, int rank, int symmetry, generator& random, over_function const& over) {
   attempt from_here(what, rank, symmetry, random, over);
   fit_report report;
-  report.residual = from_here.solve();
-  if (report.residual <= attempt::solved) report.exact = from_here.make_exact();
+  if (from_here.solve()) report.exact = from_here.make_exact();
   report.steps = from_here.steps();
   return report;
 }

@@ -19,7 +19,6 @@ namespace heptad::search {
 
 struct fit_report {
   std::optional<algorithm> exact;  // verified
-  double residual = 0;             // Σ of the squares of the Brent equations' errors, where it ended
   std::int64_t steps = 0;
 };
 

@@ -76,6 +76,10 @@ private:
 };
 
 /// Few enough algorithms to try everything.
+bool has(std::vector<known_algorithm const*> const& list, char const* name) {
+  return std::ranges::any_of(list, [&](known_algorithm const* x) { return x->coefficients->name == name; });
+}
+
 palette five_algorithms() {
   return palette(std::vector<std::string>{"winograd", "strassen", "huang323", "huang233", "huang332"});
 }
@@ -122,9 +126,6 @@ TEST_CASE("a way that only fuses levels costs what its plan does, with the look 
 
 TEST_CASE("algorithms of up to sixteen blocks are searched, but those that another one of their shape beats") {
   palette const all("auto");
-  auto const has = [](std::vector<known_algorithm const*> const& list, char const* name) {
-    return std::ranges::any_of(list, [&](known_algorithm const* x) { return x->coefficients->name == name; });
-  };
   for (algorithm_header const& x : known_algorithms()) {
     auto const shape = std::ranges::find_if(all.shapes, [&](auto const& group) {
       return group->blocks().m == x.m && group->blocks().k == x.k && group->blocks().n == x.n;
@@ -146,11 +147,9 @@ TEST_CASE("algorithms of up to sixteen blocks are searched, but those that anoth
 }
 
 TEST_CASE("an algorithm whose sums are longer than priced is used by its name alone") {
-  auto const offers = [](palette const& from, std::string const& name) {
-    auto const has = [&name](auto const& list) {
-      return std::ranges::any_of(list, [&](known_algorithm const* x) { return x->coefficients->name == name; });
-    };
-    return std::ranges::any_of(from.shapes, [&](auto const& s) { return has(s->fused()) || has(s->passes()); });
+  auto const offers = [](palette const& from, char const* name) {
+    return std::ranges::any_of(from.shapes,
+                               [&](auto const& s) { return has(s->fused(), name) || has(s->passes(), name); });
   };
   CHECK_FALSE(offers(palette("auto"), "fewest444"));
   CHECK(offers(palette("fewest444"), "fewest444"));
