@@ -95,6 +95,7 @@ kernel_set<double> const avx2_kernels_f64{"avx2",
                                           simd_kernels<avx2_f64>::macro,
                                           avx2_f64::lanes,
                                           simd_kernels<avx2_f64>::asks_below,
+                                          first_tile<avx2_f64>,
                                           simd_dots<avx2_f64>::dots,
                                           avx2_f64::lanes / 2};
 kernel_set<float> const avx2_kernels_f32{"avx2",
@@ -105,6 +106,7 @@ kernel_set<float> const avx2_kernels_f32{"avx2",
                                          simd_kernels<avx2_f32>::macro,
                                          avx2_f32::lanes,
                                          simd_kernels<avx2_f32>::asks_below,
+                                         first_tile<avx2_f32>,
                                          simd_dots<avx2_f32>::dots,
                                          avx2_f32::lanes / 2};
 

@@ -115,6 +115,7 @@ kernel_set<double> const avx512_kernels_f64{"avx512",
                                             simd_kernels<avx512_f64>::macro,
                                             avx512_f64::lanes / 2,
                                             simd_kernels<avx512_f64>::asks_below,
+                                            first_tile<avx512_f64>,
                                             simd_dots<avx512_f64>::dots,
                                             avx512_f64::lanes / 2};
 kernel_set<float> const avx512_kernels_f32{"avx512",
@@ -125,6 +126,7 @@ kernel_set<float> const avx512_kernels_f32{"avx512",
                                            simd_kernels<avx512_f32>::macro,
                                            avx512_f32::lanes / 2,
                                            simd_kernels<avx512_f32>::asks_below,
+                                           first_tile<avx512_f32>,
                                            simd_dots<avx512_f32>::dots,
                                            avx512_f32::lanes / 2};
 

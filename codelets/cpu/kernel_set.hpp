@@ -91,6 +91,7 @@ struct kernel_set {
   int unpacked_rows = 0;  // of an unpacked A, rows come in so many; zero: macro reads no unpacked operand
   // macro asks for the columns of an unpacked A so early, or the hardware does, that they may lie in any sets.
   bool asks_below = false;
+  int (*first_tile)(int cols) = nullptr;  // columns of the first of the tiles that so many are cut into
   void (*dots)(dots_call<T> const& call) = nullptr;
   int dot_rows = 0;  // up to so many rows dots() is the faster way; zero: there is none
   microarchitecture (*processor)() = this_microarchitecture;  // whose ways macro follows

@@ -27,6 +27,12 @@ column_cut cut_columns(int cols) {
   if (whole == 0 || rest <= V::most_columns - V::nr || rest > V::narrow) return {whole, {rest, 0}};
   return {whole - 1, {(V::nr + rest + 1) / 2, (V::nr + rest) / 2}};
 }
+// Of the first tile; of all columns, where they may be one.
+template <typename V>
+int first_tile(int cols) {
+  auto const [whole, last] = cut_columns<V>(cols);
+  return cols <= V::most_columns ? cols : whole > 0 ? V::nr : last[0];
+}
 
 template <typename V>
 struct simd_packing {

@@ -47,9 +47,8 @@ constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unali
                        asked_depth = 512, asked_memory_depth = 128;
 // From this size of A on the next block is asked for meanwhile, and the first one, for which all wait, is at most a
 // part of the rows. Measured on a Zen 4 (A of 0.4 to 20 MB, 8 to 190 columns of C): from memory 1.04 to 1.7 times as
-// fast, from caches 0.95 to 1 times in 8 to 15 columns in single precision, and 0.98 to 2 times else. Beside a smaller
-// one, or one with fewer rows than C has columns, B in place is asked for instead: otherwise 192³, 256³ and 160×300×300
-// lose 4 to 10 % from memory.
+// fast, from caches 0.98 to 2 times. Beside a smaller one, or one with fewer rows than C has columns, the columns of B
+// in place are asked for first: otherwise 192³, 256³ and 160×300×300 lose 4 to 10 % from memory.
 constexpr std::int64_t asked_next_bytes = 320 << 10, asked_least_tiles = 2, asked_parts = 6;
 // A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
 // from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
@@ -71,6 +70,9 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
 // columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190, and from memory 0.96 to 1.03
 // times. Of a larger A third-level caches have a part, and one block does not tell.
 constexpr double far_slowness = 1.75;
+// Of less than two whole tiles of columns (measured on a Zen 4: 1.03 to 1.14 times as fast from caches in single
+// precision, 0.95 to 1 times from memory; from 1 MB in memory 0.85 times).
+constexpr std::int64_t least_told_bytes = 2 << 20;
 constexpr std::int64_t most_told_bytes(std::int64_t column_tiles) {
   return column_tiles <= few_column_tiles ? 12 << 20 : 8 << 20;
 }
@@ -187,20 +189,24 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   return {.a = n <= tiles_in_place(kernels, m, apart, small) * b.nr, .b = small || few_rows};
 }
 
-// The block of an A in place, of so many rows, after the one at (ic, pc).
+// After a block of an A in place, of `rows` rows in all: the one at (ic, pc), or the first one of the next k-steps, and
+// their B.
 template <typename T>
 void stream_next(source_stream& stream, product_call<T> const& call, std::int64_t rows, block size, std::int64_t pc,
                  std::int64_t ic) {
-  if ((ic += size.rows) >= rows) ic = 0, pc += size.depth;
-  if (pc < call.k)
-    stream_part<T>(stream, call.a, call.a_rs, call.a_cs, ic, pc, std::min(size.rows, rows - ic),
-                   std::min(size.depth, call.k - pc));
+  if (ic >= rows) {
+    ic = 0, pc += size.depth;
+    stream_part<T>(stream, call.b, call.b_rs, call.b_cs, pc, 0, std::min(size.depth, call.k - pc), call.n);
+  }
+  stream_part<T>(stream, call.a, call.a_rs, call.a_cs, ic, pc, std::min(size.rows, rows - ic),
+                 std::min(size.depth, call.k - pc));
 }
 
 template <typename T>
 bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
   std::int64_t const tile = kernels.blocks().nr, a_bytes = call.m * call.k * static_cast<std::int64_t>(sizeof(T));
-  return kernels.asks_below && call.n >= 2 * tile && a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
+  return kernels.asks_below && kernels.first_tile(static_cast<int>(call.n)) < call.n &&
+         (call.n >= 2 * tile || a_bytes >= least_told_bytes) && a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
 struct columns_of_c {
@@ -268,7 +274,8 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   block size = block_of(kernels, call, thin);
   size.depth = call.k <= size.depth ? call.k : balanced(call.k, size.depth, least_k_block);
   auto const [kc, mc, streamed] = size;
-  bool const near = call.m * call.k * static_cast<std::int64_t>(sizeof(T)) <= near_bytes(kernels, call.m);
+  std::int64_t const a_bytes = call.m * call.k * static_cast<std::int64_t>(sizeof(T));
+  bool const near = a_bytes <= near_bytes(kernels, call.m);
   // A near A is asked for all the same beside a B that is packed or by rows.
   bool const a_near = follows_columns(kernels) || (near && thin.b && call.b_rs == 1);
   // Of an A in place, rows that are no whole vector are packed, with the others of their tile.
@@ -283,7 +290,9 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
 
   bool const told = streamed && is_told_by_time(kernels, call);
   bool asks = streamed && !told;
-  bool fetches = told && !follows_columns(kernels);  // the first tiles, which tell, ask for what they read
+  bool const leads = kernels.asks_below && !follows_columns(kernels);
+  bool const asks_beside_b = leads && thin.a && thin.b && call.b_rs == 1 && !streamed && a_bytes >= asked_next_bytes;
+  bool fetches = leads && (told || asks_beside_b);  // the first tiles ask for what they read
 
   term<T> sum[most_terms];
   destination<T> targets[most_terms];
@@ -300,7 +309,11 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                      static_cast<int>(call.n), packed_b);
 
     source_stream columns(nearness::first_level);
-    if (thin.b && !streamed) stream_columns(columns, call, pc, depth, blocks.nr);
+    if (thin.b && !streamed) {
+      stream_columns(columns, call, pc, depth, blocks.nr);
+      if (asks_beside_b)
+        stream_part<T>(columns, call.a, 1, call.a_cs, 0, pc + kc, whole_rows, std::min(kc, call.k - pc - kc));
+    }
     macro_call<T> tiles{.rows = 0,
                         .cols = static_cast<int>(call.n),
                         .depth = depth,
@@ -333,23 +346,28 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.a_unpacked = unpacked;
       tiles.a_near = a_near && !fetches;
       tiles.a_step = call.a_cs;
-      tiles.b = b + cols.first * (thin.b ? call.b_cs : depth);
+      tiles.b = b + (thin.b ? cols.first * call.b_cs : round_up(cols.first, blocks.nr) * depth);
       kernels.macro(tiles);
       tiles.prefetch = nullptr;
       fetches = false;
     };
-    for (std::int64_t ic = 0; ic < whole_rows; ic += mc) {
+    for (std::int64_t ic = 0, rows; ic < whole_rows; ic += rows) {
       T const* const a = call.a[0].data + ic + pc * call.a_cs;
-      std::int64_t const rows = std::min(mc, whole_rows - ic);
+      bool const tells = told && pc == 0 && ic == 0;  // one tile of rows: all the rest waits for it
+      rows = std::min<std::int64_t>(tells ? blocks.mr : mc, whole_rows - ic);
       std::int64_t done = 0;  // columns
-      if (told && pc == 0 && ic == 0) {
+      if (tells) {
         // Tiles are those of the whole C, for which B was packed: whatever they tell, all bits of C are the same.
+        std::int64_t const first = kernels.first_tile(static_cast<int>(call.n));
         done = call.n < 3 * blocks.nr ? call.n : 2 * blocks.nr;
-        asks = comes_from_far({0, blocks.nr}, {blocks.nr, done - blocks.nr},
-                              [&](columns_of_c cols) { run(ic, rows, a, true, cols); });
+        asks =
+            comes_from_far({0, first}, {first, done - first}, [&](columns_of_c cols) { run(ic, rows, a, true, cols); });
       }
       source_stream stream;
-      if (asks) stream_next<T>(stream, call, whole_rows, size, pc, ic);
+      if (asks) {
+        if (tells && thin.b) stream_part<T>(stream, call.b, call.b_rs, call.b_cs, pc, done, depth, call.n - done);
+        stream_next<T>(stream, call, whole_rows, size, pc, ic + rows);
+      }
       if (!stream.empty()) tiles.prefetch = &stream;
       run(ic, rows, a, true, {done, call.n - done});
     }
