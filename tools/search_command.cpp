@@ -56,14 +56,21 @@ std::string describe(algorithm const& x) {
                      all_additions(x), stability_factor(x));
 }
 
+/// Of least squares.
+std::string starts(search::knowledge const& known) {
+  std::string text = fmt::format("{} start{}", known.walks, known.walks == 1 ? "" : "s");
+  if (known.inexact > 0) text += fmt::format(", {} solved but not with fractions", known.inexact);
+  return text;
+}
+
 std::string describe(search::progress const& now, search::method by) {
-  auto const& [lowest, best, moves, walks, runs] = now.so_far;
+  search::knowledge const& known = now.so_far;
   double const rate = static_cast<double>(now.moves_now) / now.seconds;
   std::string text = by == search::method::least_squares
-                         ? fmt::format("{:.0f} s: {:.0f} steps a second, {} starts", now.seconds, rate, walks)
+                         ? fmt::format("{:.0f} s: {:.0f} steps a second, {}", now.seconds, rate, starts(known))
                          : fmt::format("{:.0f} s: rank {} over GF(2), {:.1f} million moves a second, {} walks",
-                                       now.seconds, lowest.rank(), rate / 1e6, walks);
-  if (best) text += "; best " + describe(*best);
+                                       now.seconds, known.lowest.rank(), rate / 1e6, known.walks);
+  if (known.best) text += "; best " + describe(*known.best);
   return text;
 }
 
@@ -182,10 +189,12 @@ void finish(search_arguments const& given, search::knowledge const& known) {
       fmt::print("{}: {}\n", given.output, describe(best));
     }
   }
-  if (!reached)
-    throw std::runtime_error(
-        fmt::format("rank {} was not reached: the lowest is {} over GF(2), and {}", given.rank, known.lowest.rank(),
-                    known.best ? fmt::format("{} over the numbers", known.best->rank()) : "nothing over the numbers"));
+  if (reached) return;
+  if (given.how.by == search::method::least_squares)
+    throw std::runtime_error(fmt::format("rank {} was not reached: {}", given.rank, starts(known)));
+  throw std::runtime_error(
+      fmt::format("rank {} was not reached: the lowest is {} over GF(2), and {}", given.rank, known.lowest.rank(),
+                  known.best ? fmt::format("{} over the numbers", known.best->rank()) : "nothing over the numbers"));
 }
 
 void run(search_arguments given) {

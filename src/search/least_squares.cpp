@@ -389,7 +389,8 @@ private:
 fit_report fit(shape const& what, int rank, int symmetry, generator& random, over_function const& over) {
   attempt from_here(what, rank, symmetry, random, over);
   fit_report report;
-  if (from_here.solve()) report.exact = from_here.make_exact();
+  report.solved = from_here.solve();
+  if (report.solved) report.exact = from_here.make_exact();
   report.steps = from_here.steps();
   return report;
 }

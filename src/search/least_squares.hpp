@@ -18,7 +18,8 @@
 namespace heptad::search {
 
 struct fit_report {
-  std::optional<algorithm> exact;  // verified
+  bool solved = false;             // over the reals
+  std::optional<algorithm> exact;  // verified; absent where the solution could not be made exact
   std::int64_t steps = 0;
 };
 

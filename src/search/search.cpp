@@ -46,6 +46,7 @@ public:
   void stop() { stop_ = true; }
   void count_moves(std::int64_t moves) { moves_ += moves; }
   void count_walk() { ++walks_; }
+  void count_inexact() { ++inexact_; }
 
   [[nodiscard]] int lowest_rank() const { return lowest_rank_; }
   [[nodiscard]] binary_scheme lowest() {
@@ -91,6 +92,7 @@ private:
     knowledge now = known_;
     now.moves += moves_;
     now.walks += walks_;
+    now.inexact += inexact_;
     ++now.runs;
     return now;
   }
@@ -101,7 +103,7 @@ private:
   knowledge known_;
   double value_ = 0;  // of known_.best
   std::atomic<int> lowest_rank_ = known_.lowest.rank();
-  std::atomic<std::int64_t> moves_ = 0, walks_ = 0;
+  std::atomic<std::int64_t> moves_ = 0, walks_ = 0, inexact_ = 0;
   std::atomic<bool> stop_ = false;
 };
 
@@ -147,6 +149,7 @@ private:
       });
       spend(report.steps);
       if (report.exact) board_.offer(*report.exact);
+      else if (report.solved) board_.count_inexact();
       if (how_.aim == objective::rank && board_.has_rank(*how_.rank)) return board_.stop();
     }
   }

@@ -40,7 +40,8 @@ struct knowledge {
   binary_scheme lowest;           // over GF(2), of the lowest rank that was reached
   std::optional<algorithm> best;  // the best one over the numbers, by rank, then by the objective
   std::int64_t moves = 0, walks = 0;
-  int runs = 0;  // searches that this comes from
+  std::int64_t inexact = 0;  // solutions over the reals that least squares could not make exact
+  int runs = 0;              // searches that this comes from
 };
 
 struct progress {

@@ -28,6 +28,7 @@ knowledge read(nlohmann::json const& state, shape const& what) {
     reject("holds a scheme that does not solve the Brent equations over GF(2)");
   known.moves = state.at("moves");
   known.walks = state.at("walks");
+  known.inexact = state.at("inexact");
   known.runs = state.at("runs");
   if (auto const& best = state.at("best"); !best.is_null()) {
     known.best = parse_algorithm(best.get<std::string>(), "best");
@@ -47,6 +48,7 @@ std::string to_text(knowledge const& known) {
                           {"runs", known.runs},
                           {"moves", known.moves},
                           {"walks", known.walks},
+                          {"inexact", known.inexact},
                           {"lowest", known.lowest.factors},
                           {"best", nullptr}};
   if (known.best) {
