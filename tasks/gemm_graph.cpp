@@ -108,8 +108,11 @@ public:
   void product(node v) override {
     if (auto const depth = static_cast<std::size_t>(v.depth); depth < levels_.tasks.size())
       expand(v, *levels_.tasks[depth],
-             {.independent = how_.independent, .slots = how_.slots, .of_sums = reuse_of_sums()}, layout_, pool_,
-             programs_, *this);
+             {.independent = how_.independent,
+              .slots = how_.slots,
+              .longest_chains_first = true,
+              .of_sums = reuse_of_sums()},
+             layout_, pool_, programs_, *this);
     else strips(v.path.empty() ? "product" : "product " + v.path, v, how_.strips, levels_.serial);
   }
 

@@ -93,7 +93,9 @@ int program_table::index_of(additions_program const& program) {
 void expand(node const& v, algorithm const& level, expansion_options const& options, layouts const& layout,
             workspace_pool& pool, program_table& programs, node_visitor& visitor) {
   expansion const x(v, level, layout, pool);
-  level_schedule const s = schedule_level(level, x.schedule_wishes(options));
+  level_schedule s = schedule_level(level, x.schedule_wishes(options));
+  if (options.longest_chains_first)
+    for (auto* list : {&s.before_sums, &s.before_update, &s.after_update}) put_longest_chains_first(*list);
   int emitted = 0;
   auto const products = [&](std::vector<scheduled_product> const& list) {
     for (auto const& p : list) visitor.product(x.child(p, v.slot * options.slots + emitted++ % options.slots));

@@ -57,7 +57,8 @@ struct expansion_options {
   // Product number r of a node, in program order, has slot r % slots of that node for its own workspace. Nodes whose
   // own slots differ share nothing below, so that no part of a large machine waits for another one's.
   int slots = 1;
-  bool batched = false;  // see schedule_options
+  bool longest_chains_first = false;  // of the products: for workers that share them
+  bool batched = false;               // see schedule_options
   reuse of_sums = reuse::where_it_fits;
 };
 

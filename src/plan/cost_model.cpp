@@ -248,10 +248,10 @@ private:
     return t.in({shape_.beta_zero, o_.independent, true, true});
   }
 
-  // 1 + idle share of the workers. One level runs in rounds of the workers. More levels run in rounds of the slots, in
-  // each of which products wait for each other: the time of this chain, over that which the workers need for all
-  // products, is `chain`; how both combine fits dry runs of the graphs. With one slot, nothing but products that need
-  // neither sums nor C fills the gap before the next node of the innermost level.
+  // 1 + idle share of the workers. One level runs in rounds of the workers, or for as long as products wait for each
+  // other. More levels run in rounds of the slots, in each of which they do: the time of this chain, over that which
+  // the workers need for all products, is `chain`; how both combine fits dry runs of the graphs. With one slot, nothing
+  // but products that need neither sums nor C fills the gap before the next node of the innermost level.
   [[nodiscard]] double idle_factor(int task_levels, double products) const {
     if (workers_ == 1) return 1;
     double const w = workers_;
@@ -259,7 +259,7 @@ private:
     level_passes const& inner = in_order(innermost.traffic());
     double const rank = innermost.traffic().rank;
     auto const strips = static_cast<double>(o_.strips);
-    if (task_levels == 1) return rounds(innermost, w / strips) * (w / strips) / rank;
+    if (task_levels == 1) return std::max<double>(rounds(innermost, w / strips), inner.chain) * (w / strips) / rank;
     double around = 1;
     for (int l = 0; l < task_levels - 1; ++l)
       around *= std::max<double>(rounds(o_.levels[l], o_.slots), in_order(o_.levels[l].traffic()).chain);

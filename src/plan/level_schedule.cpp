@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace heptad {
 namespace {
@@ -293,6 +296,23 @@ level_schedule level_scheduler::schedule(schedule_options wishes) const {
 
 level_schedule schedule_level(algorithm const& x, schedule_options const& wishes) {
   return level_scheduler(x, wishes.batched).schedule(wishes);
+}
+
+bool waits(scheduled_product const& later, scheduled_product const& earlier) {
+  return earlier.c == later.c || earlier.a == later.c || earlier.b == later.c;
+}
+
+void put_longest_chains_first(std::vector<scheduled_product>& products) {
+  std::vector<std::pair<int, scheduled_product>> chains;  // products that wait for this one, one after the other
+  for (auto earlier = products.rbegin(); earlier != products.rend(); ++earlier) {
+    int longest = 0;
+    for (auto const& [length, later] : chains)
+      if (waits(later, *earlier)) longest = std::max(longest, length + 1);
+    chains.emplace_back(longest, *earlier);
+  }
+  std::ranges::reverse(chains);
+  std::ranges::stable_sort(chains, std::greater<>(), &std::pair<int, scheduled_product>::first);
+  std::ranges::transform(chains, products.begin(), &std::pair<int, scheduled_product>::second);
 }
 
 }  // namespace heptad

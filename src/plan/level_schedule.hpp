@@ -67,6 +67,13 @@ struct schedule_options {
 /// An operand with one term is the block itself: its coefficient travels with the product.
 level_schedule schedule_level(algorithm const& x, schedule_options const& wishes);
 
+/// Does one wait for the other? They are formed in one place, or the later one overwrites what the earlier one reads.
+bool waits(scheduled_product const& later, scheduled_product const& earlier);
+
+/// Products for which most others wait, one after the other, come first, so that workers that share them do not wait in
+/// the end; those that wait for each other keep their order.
+void put_longest_chains_first(std::vector<scheduled_product>& products);
+
 /// The same for several orders of one algorithm, which must outlive it: what does not depend on the order is made once.
 class level_scheduler {
 public:

@@ -9,8 +9,7 @@
 namespace heptad {
 namespace {
 
-/// Products on the longest chain of those that wait for each other. One waits for those before it that were formed in
-/// the same place, or that read what it overwrites; all after the update wait for all before it.
+/// Products on the longest chain of those that wait for each other; all after the update wait for all before it.
 int longest_chain(level_schedule const& s) {
   std::vector<std::pair<scheduled_product const*, int>> earlier;
   int longest = 0;
@@ -18,7 +17,7 @@ int longest_chain(level_schedule const& s) {
     for (scheduled_product const& p : products) {
       int depth = begin;
       for (auto const& [q, of_q] : earlier)
-        if (q->c == p.c || q->a == p.c || q->b == p.c) depth = std::max(depth, of_q);
+        if (waits(p, *q)) depth = std::max(depth, of_q);
       earlier.emplace_back(&p, depth + 1);
       longest = std::max(longest, depth + 1);
     }

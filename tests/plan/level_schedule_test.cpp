@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <set>
 
 #include "tests/algorithm/known.hpp"
@@ -133,4 +134,34 @@ TEST_CASE("a sum is reused only when no later product needs it") {
       for (int s = 0; s < 7; ++s)
         if (r != s) CHECK(keeps_sums_that_are_needed(schedule_level(repeated_sum(r, s), {how, false, true, true})));
   }
+}
+
+TEST_CASE("products for which most others wait come first, and those that wait for each other keep their order") {
+  for (auto how : {update::overwrite, update::accumulate})
+    for (auto const& x : known(29)) {
+      level_schedule const s = schedule_level(*x, {how, false, true, true});
+      for (auto const* list : {&s.before_update, &s.after_update}) {
+        std::vector<scheduled_product> sorted = *list;
+        put_longest_chains_first(sorted);
+        CAPTURE(x->name, numbers(*list), numbers(sorted));
+        REQUIRE(std::ranges::is_permutation(numbers(sorted), numbers(*list)));
+        auto const place_of = [&](scheduled_product const& p) {
+          return std::ranges::find(sorted, p.number, &scheduled_product::number) - sorted.begin();
+        };
+        std::function<int(std::size_t)> const waiting_for = [&](std::size_t i) {
+          int longest = 0;
+          for (std::size_t j = i + 1; j < list->size(); ++j) {
+            scheduled_product const &first = (*list)[i], &then = (*list)[j];
+            if (then.c != first.c && then.c != first.a && then.c != first.b) continue;
+            CHECK(place_of(first) < place_of(then));
+            longest = std::max(longest, 1 + waiting_for(j));
+          }
+          return longest;
+        };
+        std::vector<int> chains(list->size());
+        for (std::size_t i = 0; i < list->size(); ++i)
+          chains[static_cast<std::size_t>(place_of((*list)[i]))] = waiting_for(i);
+        CHECK(std::ranges::is_sorted(chains, std::greater<>()));
+      }
+    }
 }

@@ -103,3 +103,10 @@ TEST_CASE("with a slot for every product no node waits for another one's workspa
   CHECK(std::ranges::is_sorted(chains, std::greater<>()));
   CHECK(chains.back() == 7);  // the sums of three levels, a product, the updates of three levels
 }
+
+TEST_CASE("two workers share fourteen products in seven rounds, though some wait for the sums that others read") {
+  graph const g = build_gemm_graph(make_plan("T", "sparse422", 64, 64, 64, false), {});
+  std::vector<double> seconds;
+  for (task const& t : g.tasks) seconds.push_back(t.name.starts_with("product") ? 1 : 0);
+  CHECK(simulate(g, derive_dependencies(g, false), seconds, {2, 0}).run.seconds == Approx(7));
+}
