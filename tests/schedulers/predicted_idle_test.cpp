@@ -7,6 +7,7 @@
 #include "schedulers/simulate/simulate.hpp"
 #include "src/plan/cost_model.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tests/algorithm/known.hpp"
 #include "tests/plan/machines.hpp"
 #include "tests/tasks/plans.hpp"
 
@@ -36,6 +37,24 @@ TEST_CASE("what the planner predicts for two workers is what a dry run takes, wh
       simulation const s = simulate(g, derive_dependencies(g, false), predicted_seconds(g), {2, 0});
       CAPTURE(algorithms, slots);
       CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds == Approx(s.run.seconds).epsilon(0.04));
+    }
+}
+
+TEST_CASE(
+    "what the planner predicts for two workers is what a dry run takes, for one task level of every algorithm, "
+    "nearly") {
+  machine_profile machine = zen4();
+  machine.task_seconds = machine.call_seconds = 0;
+  for (auto const& x : known(29))
+    for (bool const beta_zero : {true, false}) {
+      plan p = make_plan({{x->name, level_kind::task}}, 256 * x->m, 256 * x->n, 256 * x->k, beta_zero);
+      p.workers = 2;
+      outline o;
+      o.levels.push_back({&know(x), level_kind::task});
+      graph const g = build_gemm_graph(p, machine);
+      simulation const s = simulate(g, derive_dependencies(g, false), predicted_seconds(g), {2, 0});
+      CAPTURE(x->name, beta_zero);
+      CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds == Approx(s.run.seconds).epsilon(0.09));
     }
 }
 
