@@ -57,9 +57,10 @@ def table_of_4_2(folder):
     rank_k, square = read(folder, "4.2-rank-k"), read(folder, "4.2-square")
     lines = ["| ⟨m̃,k̃,ñ⟩ | rank | theory | rank-k: here | printed | near-square: here | printed |",
              "| --- |" + " --- |" * 6]
+
     def add(shape, rank, levels, printed):
         m, k, n = map(int, shape.split("x"))
-        cells = [f"{name(shape)}", str(rank), f"{100 * (m * k * n / rank - 1):.1f} %"]
+        cells = [name(shape), str(rank), f"{100 * (m * k * n / rank - 1):.1f} %"]
         for rows, print_ in zip((rank_k, square), printed):
             best = best_of(rows, levels)
             cells += [f"{best['speedup_percent']:.1f} % ({best['variant']})", f"{print_:.1f} %" if print_ else ""]

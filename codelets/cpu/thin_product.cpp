@@ -114,6 +114,11 @@ std::int64_t near_depth(kernel_set<T> const& kernels, std::int64_t m, std::int64
   return std::clamp<std::int64_t>((near_bytes(kernels, m) / step_bytes + 8) / 16 * 16, 16, most_depth);
 }
 
+template <typename T>
+std::int64_t bytes_of_a(product_call<T> const& call) {
+  return call.m * call.k * static_cast<std::int64_t>(sizeof(T));
+}
+
 /// What is computed at once: k-steps, at most, and rows of an A in place; and whether the next block is asked for
 /// meanwhile.
 struct block {
@@ -126,7 +131,7 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
-  std::int64_t const a_bytes = call.m * call.k * element;
+  std::int64_t const a_bytes = bytes_of_a(call);
   std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr;
   if (thin.a && follows_columns(kernels)) {
     std::int64_t const rows = asked_row_tiles * b.mr;
@@ -204,7 +209,7 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 
 template <typename T>
 bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
-  std::int64_t const tile = kernels.blocks().nr, a_bytes = call.m * call.k * static_cast<std::int64_t>(sizeof(T));
+  std::int64_t const tile = kernels.blocks().nr, a_bytes = bytes_of_a(call);
   return kernels.asks_below && kernels.first_tile(static_cast<int>(call.n)) < call.n &&
          (call.n >= 2 * tile || a_bytes >= least_told_bytes) && a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
@@ -274,7 +279,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   block size = block_of(kernels, call, thin);
   size.depth = call.k <= size.depth ? call.k : balanced(call.k, size.depth, least_k_block);
   auto const [kc, mc, streamed] = size;
-  std::int64_t const a_bytes = call.m * call.k * static_cast<std::int64_t>(sizeof(T));
+  std::int64_t const a_bytes = bytes_of_a(call);
   bool const near = a_bytes <= near_bytes(kernels, call.m);
   // A near A is asked for all the same beside a B that is packed or by rows.
   bool const a_near = follows_columns(kernels) || (near && thin.b && call.b_rs == 1);
@@ -309,11 +314,9 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                      static_cast<int>(call.n), packed_b);
 
     source_stream columns(nearness::first_level);
-    if (thin.b && !streamed) {
-      stream_columns(columns, call, pc, depth, blocks.nr);
-      if (asks_beside_b)
-        stream_part<T>(columns, call.a, 1, call.a_cs, 0, pc + kc, whole_rows, std::min(kc, call.k - pc - kc));
-    }
+    if (thin.b && !streamed) stream_columns(columns, call, pc, depth, blocks.nr);
+    if (asks_beside_b)
+      stream_part<T>(columns, call.a, 1, call.a_cs, 0, pc + kc, whole_rows, std::min(kc, call.k - pc - kc));
     macro_call<T> tiles{.rows = 0,
                         .cols = static_cast<int>(call.n),
                         .depth = depth,

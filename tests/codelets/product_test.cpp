@@ -221,11 +221,11 @@ TEMPLATE_TEST_CASE("product is right where operands are read in place, over seve
   }
 }
 
-// A product may ask for less of what caches have.
 TEMPLATE_TEST_CASE("product is right where its first tiles tell where A comes from", "[product]", float, double) {
   for (std::int64_t const n : {9, 10, 13, 17, 25}) expect_right<TestType>({.m = 1203, .n = n, .k = 450});
 }
 
+// A product may ask for less of what caches have.
 TEMPLATE_TEST_CASE("product has the same bits from memory as from caches", "[product]", float, double) {
   using T = TestType;
   using heptad::cpu::microarchitecture;

@@ -75,11 +75,11 @@ private:
   int const most_;
 };
 
-/// Few enough algorithms to try everything.
 bool has(std::vector<known_algorithm const*> const& list, char const* name) {
   return std::ranges::any_of(list, [&](known_algorithm const* x) { return x->coefficients->name == name; });
 }
 
+/// Few enough algorithms to try everything.
 palette five_algorithms() {
   return palette(std::vector<std::string>{"winograd", "strassen", "huang323", "huang233", "huang332"});
 }
