@@ -28,7 +28,7 @@ knowledge read(nlohmann::json const& state, shape const& what) {
     reject("holds a scheme that does not solve the Brent equations over GF(2)");
   known.moves = state.at("moves");
   known.walks = state.at("walks");
-  known.inexact = state.at("inexact");
+  known.inexact = state.value("inexact", std::int64_t{0});  // older states have none
   known.runs = state.at("runs");
   if (auto const& best = state.at("best"); !best.is_null()) {
     known.best = parse_algorithm(best.get<std::string>(), "best");
