@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -143,11 +144,13 @@ private:
   void fit_from_random_starts() {
     while (!over()) {
       board_.count_walk();
-      std::int64_t const before = moves_;
-      auto const report = fit(how_.what, *how_.rank, how_.symmetry, random_, [this, before](std::int64_t steps) {
-        return board_.over() || (how_.most_moves > 0 && before + steps >= how_.most_moves);
+      std::int64_t spent = 0;
+      auto const spend_up_to = [&](std::int64_t steps) { spend(steps - std::exchange(spent, steps)); };
+      auto const report = fit(how_.what, *how_.rank, how_.symmetry, random_, [&](std::int64_t steps) {
+        spend_up_to(steps);
+        return over();
       });
-      spend(report.steps);
+      spend_up_to(report.steps);
       if (report.exact) board_.offer(*report.exact);
       else if (report.solved) board_.count_inexact();
       if (how_.aim == objective::rank && board_.has_rank(*how_.rank)) return board_.stop();
