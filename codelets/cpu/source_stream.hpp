@@ -74,8 +74,7 @@ private:
   // The first and the last line of a later run go to the first level, for the sake of their pages: for such a prefetch
   // a Zen 4 looks up an address beside all else, and for one to the second level it holds the core up, 10 to 40 ns
   // where the page is none of those it remembers. Measured with A of 8 to 34 MB in pages of 4 KiB, 8 to 128 columns of
-  // C: 1.01 to 1.2 times as fast; in pages of 2 MiB 1 to 1.01 times. Runs less far apart share pages, and lose up to 3
-  // % by it.
+  // C: 1 to 1.2 times as fast; in pages of 2 MiB 0.99 to 1.01 times. Runs less far apart share pages, and lose by it.
   static constexpr std::int64_t far_apart = 3 << 10, runs_ahead = 2;
 
   static constexpr int capacity = 32;

@@ -16,7 +16,7 @@ namespace {
 
 using matrix = Eigen::MatrixXd;
 using vector = Eigen::VectorXd;
-using over_function = std::function<bool(std::int64_t)>;
+using step_check = std::function<bool()>;
 
 /// Where i goes when groups of `order` neighbours rotate, of `count` altogether.
 int rotated(int i, int order, int count) {
@@ -71,12 +71,11 @@ private:
 /// Minimises Σ (errors of the equations)² + Σ weight · coefficient² over the unknowns that are not held.
 class minimiser {
 public:
-  minimiser(shape const& what, int rank, unknowns const& all, vector start, over_function const& over)
-      : shape_(what), rank_(rank), all_(all), x_(std::move(start)), held_(all.count(), false), over_(over) {}
+  minimiser(shape const& what, int rank, unknowns const& all, vector start, step_check const& may_step)
+      : shape_(what), rank_(rank), all_(all), x_(std::move(start)), held_(all.count(), false), may_step_(may_step) {}
 
   [[nodiscard]] double value(int unknown) const { return x_(unknown); }
   [[nodiscard]] bool held(int unknown) const { return held_[unknown]; }
-  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
 
   /// What hold() and minimise() change.
   struct state {
@@ -101,9 +100,8 @@ public:
     std::vector<int> const open = open_unknowns();
     if (open.empty()) return here.residual;
     vector const times = all_.times()(open);
-    for (int i = 0; i < most && here.residual > enough && !over_(steps_); ++i) {
+    for (int i = 0; i < most && here.residual > enough && may_step_(); ++i) {
       vector const weights = weights_at(i, here.x).cwiseProduct(all_.times());
-      ++steps_;
       matrix hessian = half_hessian(here.full);
       if (static_cast<int>(open.size()) < all_.count()) hessian = hessian(open, open).eval();
       vector const slope = (half_gradient(here) + weights.cwiseProduct(here.x))(open);
@@ -225,8 +223,7 @@ private:
   unknowns const& all_;
   vector x_;
   std::vector<bool> held_;
-  over_function const& over_;
-  std::int64_t steps_ = 0;
+  step_check const& may_step_;
 };
 
 /// What a coefficient is held at: the nearest of a few fractions.
@@ -239,8 +236,11 @@ double nearest_value(double x) {
 /// From a random start to an exact algorithm, stage by stage.
 class attempt {
 public:
-  attempt(shape const& what, int rank, int symmetry, generator& random, over_function const& over)
-      : shape_(what), rank_(rank), all_(what, rank, symmetry), now_(what, rank, all_, random_values(random), over) {}
+  attempt(shape const& what, int rank, int symmetry, generator& random, step_check const& may_step)
+      : shape_(what),
+        rank_(rank),
+        all_(what, rank, symmetry),
+        now_(what, rank, all_, random_values(random), may_step) {}
 
   /// Whether the equations hold in the end.
   bool solve() {
@@ -262,8 +262,6 @@ public:
     hold_fractions();
     return rounded();
   }
-
-  [[nodiscard]] std::int64_t steps() const noexcept { return now_.steps(); }
 
 private:
   static constexpr double solved = 1e-22;  // residual
@@ -386,12 +384,11 @@ private:
 
 }  // namespace
 
-fit_report fit(shape const& what, int rank, int symmetry, generator& random, over_function const& over) {
-  attempt from_here(what, rank, symmetry, random, over);
+fit_report fit(shape const& what, int rank, int symmetry, generator& random, step_check const& may_step) {
+  attempt from_here(what, rank, symmetry, random, may_step);
   fit_report report;
   report.solved = from_here.solve();
   if (report.solved) report.exact = from_here.make_exact();
-  report.steps = from_here.steps();
   return report;
 }
 

@@ -7,7 +7,6 @@
 // which changes of basis and of scale give, until most coefficients vanish and the rest are fractions.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -20,13 +19,12 @@ namespace heptad::search {
 struct fit_report {
   bool solved = false;             // over the reals
   std::optional<algorithm> exact;  // verified; absent where the solution could not be made exact
-  std::int64_t steps = 0;
 };
 
 /// One random start. With a symmetry of order s > 1, the rows of A, the rows of B and the columns of B rotate within
 /// groups of s neighbours (0→1→…→s−1→0, s→s+1→…; what is left over stays), those of C with them, and that only permutes
-/// the terms: all but rank mod s of them within groups of s. Ends early when `over`, told the steps so far, says so.
-fit_report fit(shape const& what, int rank, int symmetry, generator& random,
-               std::function<bool(std::int64_t)> const& over);
+/// the terms: all but rank mod s of them within groups of s. Ends early where may_step, asked before every step, says
+/// no.
+fit_report fit(shape const& what, int rank, int symmetry, generator& random, std::function<bool()> const& may_step);
 
 }  // namespace heptad::search

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <thread>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -144,13 +143,11 @@ private:
   void fit_from_random_starts() {
     while (!over()) {
       board_.count_walk();
-      std::int64_t spent = 0;
-      auto const spend_up_to = [&](std::int64_t steps) { spend(steps - std::exchange(spent, steps)); };
-      auto const report = fit(how_.what, *how_.rank, how_.symmetry, random_, [&](std::int64_t steps) {
-        spend_up_to(steps);
-        return over();
+      auto const report = fit(how_.what, *how_.rank, how_.symmetry, random_, [this] {
+        if (over()) return false;
+        spend(1);
+        return true;
       });
-      spend_up_to(report.steps);
       if (report.exact) board_.offer(*report.exact);
       else if (report.solved) board_.count_inexact();
       if (how_.aim == objective::rank && board_.has_rank(*how_.rank)) return board_.stop();
