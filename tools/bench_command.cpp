@@ -175,13 +175,15 @@ void print_summary(nlohmann::json const& summary) {
   fmt::print("{:<44}{:>10} {:>10} {:>10}\n", fmt::format("{} cases", summary.at("cases").get<int>()), "median", "90 %",
              "most");
   row("chosen_behind_best", "chosen plan behind the best measured one");
+  row("chosen_behind_least_time", "chosen plan behind the least time measured");
   row("cheapest_predicted_behind_best", "cheapest predicted behind the best measured");
   row("prediction_error_of_chosen", "predicted time of the chosen plan off");
   if (summary.contains("prediction_error_at_speed"))
     row("prediction_error_at_speed", "the same at the machine's speed meanwhile");
   row("prediction_error_of_all", "predicted time of all plans off");
-  fmt::print("chosen within 5 % of the best: {:.1f} % of the cases\n",
-             100 * summary.at("chosen_within_5_percent").get<double>());
+  fmt::print("chosen within 5 % of the best: {:.1f} % of the cases, of the least time: {:.1f} %\n",
+             100 * summary.at("chosen_within_5_percent").get<double>(),
+             100 * summary.at("chosen_within_5_percent_of_least_time").get<double>());
 }
 
 // Resumes a record that is there: cases that it has are not measured again.

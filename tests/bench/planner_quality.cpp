@@ -24,12 +24,19 @@ TEST_CASE("a summary counts how far chosen plans and predictions are off") {
   CHECK(s["cases"] == 2);
   CHECK(s["chosen_within_5_percent"] == 0.5);
   CHECK(s["chosen_behind_best"]["most"].get<double>() == Approx(0.25));
+  CHECK(s["chosen_behind_least_time"] == s["chosen_behind_best"]);
   CHECK(s["prediction_error_of_chosen"]["most"].get<double>() == Approx(0.1));
   CHECK(s["prediction_error_of_all"]["most"].get<double>() == Approx(2.1 / 1.6 - 1));
   CHECK_FALSE(s.contains("prediction_error_at_speed"));
   record["cases"][0]["machine_slower"] = 0.9;
   record["cases"][1]["machine_slower"] = 1.2;
   CHECK(summarize(record)["prediction_error_at_speed"]["most"].get<double>() == Approx(0.2));
+  record["cases"][1]["chosen_behind"] = 0.04;  // the other plan's 1.6 was luck
+  json const again = summarize(record);
+  CHECK(again["chosen_within_5_percent"] == 1.0);
+  CHECK(again["chosen_behind_best"]["most"].get<double>() == Approx(0.04));
+  CHECK(again["chosen_within_5_percent_of_least_time"] == 0.5);
+  CHECK(again["chosen_behind_least_time"]["most"].get<double>() == Approx(0.25));
 }
 
 TEST_CASE("plans of a small case are measured and told") {
@@ -42,6 +49,11 @@ TEST_CASE("plans of a small case are measured and told") {
   REQUIRE(one["plans"].size() >= 2);
   CHECK(one["plans"].size() <= 4);
   CHECK(one["machine_slower"].get<double>() > 0);
+  auto const leader = one["leader"].get<std::size_t>();
+  REQUIRE(leader < one["plans"].size());
+  for (json const& p : one["plans"]) CHECK(one["plans"][leader]["seconds"] <= p["seconds"]);
+  CHECK(one["chosen_behind"].get<double>() >= 0);
+  if (leader == 0) CHECK(one["chosen_behind"] == 0.0);
   for (json const& p : one["plans"]) {
     CHECK(p["seconds"].get<double>() > 0);
     CHECK(p["predicted_seconds"].get<double>() > 0);

@@ -24,7 +24,9 @@ struct quality_effort {
 
 /// One entry of "cases": the case and its plans, the chosen one first, each with its choices, its predicted seconds
 /// and the measured ones, freed of the machine's drift (steady_times). "machine_slower": the time of a classical
-/// product of 768 in the same turns over what the profile says.
+/// product of 768 in the same turns over what the profile says. "leader": the plan with the least time;
+/// "chosen_behind": how much longer than it the chosen one takes, as a fraction, in further calls of these two alone (0
+/// if it does not).
 nlohmann::json measure_plans(gemm_case const& what, quality_effort const& how);
 
 /// The case of such an entry.
@@ -34,7 +36,8 @@ gemm_case case_of(nlohmann::json const& entry);
 /// beside the profile of then is dropped.
 void predict_again(nlohmann::json& record);
 
-/// Figures over all cases of a record: chosen over best, predicted over measured.
+/// Figures over all cases of a record: chosen over best ("chosen_behind" where a record has it, else over the least
+/// time), chosen over the least time, predicted over measured.
 nlohmann::json summarize(nlohmann::json const& record);
 
 }  // namespace heptad::bench
