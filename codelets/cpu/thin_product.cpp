@@ -20,7 +20,8 @@ constexpr std::int64_t short_column = 8 << 10;  // bytes
 // any shape but a few of one column tile and few k-steps. Half as far apart, in half of the sets, it is 1.04 to 1.5
 // times as slow in more than few_column_tiles (measured on a Zen 3).
 constexpr std::int64_t few_sets = same_sets / 2;
-// Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed.
+// Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed; of
+// one with short columns, in 32 and 48 columns of C, 1.1 to 1.2 times.
 constexpr std::int64_t small_depth = 2048;
 constexpr std::int64_t alignment = 32;  // bytes
 
@@ -38,6 +39,10 @@ constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to 
 // lines still there for the neighbour (measured on a Zen 3, 8 columns of C: 1.2 to 1.4 times as fast as in more
 // columns; but fewer k-steps than 16 are more additions to C than the error bound counts).
 constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
+// From so many bytes on a kernel that asks for A only a few k-steps ahead takes it as coming from memory: others use a
+// third-level cache too. Measured on a Zen 3 (A of 8 to 22 MB): 3 to 8 columns of C in place, in such shallow blocks,
+// are 1 to 2 times as fast as in deep ones, 12 to 48 packed 1 to 1.4 times as fast as in place.
+constexpr std::int64_t far_bytes = 8 << 20;
 
 // A kernel that asks for the columns of A early enough has it in place in more tiles, wherever these columns lie, in
 // blocks of few tiles of rows; from memory, for few columns of C, in shallower ones. Measured on a Zen 4 (8 to 128
@@ -66,10 +71,11 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
 }
 // Where caches have such an A, asking costs more than it gains: it is asked for only if its first tiles, which fetch a
 // block, take so many times as long as those beside them. From caches that is 1 to 1.5 times, from memory 3 to 5 times
-// (Zen 5; 1.4 and 2.5 tell as well on a Zen 4). Measured from caches, 1.02 to 1.14 times as fast for it in 17 to 32
-// columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190, and from memory 0.96 to 1.03
-// times. Of a larger A third-level caches have a part, and one block does not tell.
-constexpr double far_slowness = 1.75;
+// (Zen 5; 1.4 and 1.75 tell as well on a Zen 4, 1.75 a little less well on a Zen 3). Measured from caches, 1.02 to 1.14
+// times as fast for it in 17 to 32 columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190,
+// and from memory 0.96 to 1.03 times; on a Zen 3, in 9 to 48 columns, 1.02 to 1.3 times and 0.97 to 1.04. Of a larger
+// A third-level caches have a part, and one block does not tell.
+constexpr double far_slowness = 2.5;
 // Of less than two whole tiles of columns (measured on a Zen 4: 1.03 to 1.14 times as fast from caches in single
 // precision, 0.95 to 1 times from memory; from 1 MB in memory 0.85 times).
 constexpr std::int64_t least_told_bytes = 2 << 20;
@@ -138,16 +144,16 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
     if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
     return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
   }
-  bool const from_memory = a_bytes >= memory_bytes;
   if (thin.a && kernels.asks_below) {
     bool const next = a_bytes >= asked_next_bytes && (!thin.b || call.m >= call.n);
     if (thin.b && !next) return {asked_depth, call.m};
     std::int64_t const rows = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, asked_row_tiles) * b.mr;
-    std::int64_t const depth = from_memory && column_tiles <= few_column_tiles ? asked_memory_depth : asked_depth;
+    std::int64_t const depth =
+        a_bytes >= memory_bytes && column_tiles <= few_column_tiles ? asked_memory_depth : asked_depth;
     return {depth, rows, next && rows < call.m};
   }
   bool const lines_shared = b.mr * element % cache_line != 0;
-  if (thin.a && !thin.b && lines_shared && column_tiles <= 2 && from_memory) {
+  if (thin.a && !thin.b && lines_shared && column_tiles <= streamed_tiles && a_bytes >= far_bytes) {
     if (column_tiles == 1) return {few_columns, call.m};
     return {few_columns, few_tiles * b.mr, true};
   }
@@ -160,9 +166,10 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
   return {near_depth(kernels, call.m, thin.a ? call.n : 0), call.m};
 }
 
-// Up to so many tiles of columns meet an A of m rows in place. apart: bytes between its columns.
+// Up to so many tiles of columns meet an m × k A in place. apart: bytes between its columns.
 template <typename T>
-std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t apart, bool small) {
+std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
+                            bool small) {
   bool const lines_aligned = apart % cache_line == 0;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
@@ -170,9 +177,12 @@ std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::i
   }
   if (small && apart % few_sets != 0) return lines_aligned ? small_column_tiles : small_unaligned_tiles;
   if (apart % same_sets == 0) return 0;
+  if (m * k * static_cast<std::int64_t>(sizeof(T)) >= far_bytes) return streamed_tiles;
   if (apart % few_sets == 0) return few_column_tiles;
   bool const short_a = m * static_cast<std::int64_t>(sizeof(T)) <= short_column;
-  return short_a ? more_column_tiles : apart % alignment == 0 ? aligned_column_tiles : few_column_tiles;
+  return short_a && k <= small_depth ? more_column_tiles
+         : apart % alignment == 0    ? aligned_column_tiles
+                                     : few_column_tiles;
 }
 
 // The operands that a shape lets be read in place.
@@ -191,7 +201,7 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
                                   : kernels.asks_below     ? asked_few_row_tiles
                                                            : few_row_tiles;
   bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_tiles * b.mr;
-  return {.a = n <= tiles_in_place(kernels, m, apart, small) * b.nr, .b = small || few_rows};
+  return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr, .b = small || few_rows};
 }
 
 // After a block of an A in place, of `rows` rows in all: the one at (ic, pc), or the first one of the next k-steps, and
@@ -210,8 +220,9 @@ void stream_next(source_stream& stream, product_call<T> const& call, std::int64_
 template <typename T>
 bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
   std::int64_t const tile = kernels.blocks().nr, a_bytes = bytes_of_a(call);
-  return kernels.asks_below && kernels.first_tile(static_cast<int>(call.n)) < call.n &&
-         (call.n >= 2 * tile || a_bytes >= least_told_bytes) && a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
+  if (!kernels.asks_below) return a_bytes < far_bytes;
+  return kernels.first_tile(static_cast<int>(call.n)) < call.n && (call.n >= 2 * tile || a_bytes >= least_told_bytes) &&
+         a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
 struct columns_of_c {

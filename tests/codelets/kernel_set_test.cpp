@@ -121,6 +121,10 @@ TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cac
     for (int const apart : {2048, 6144, 65536}) CHECK((!in_place(few, 64, apart) && !in_place(more, 64, apart)));
     CHECK(in_place(14 * set->blocks().nr, 2048, 2048 + 64));
     CHECK_FALSE(in_place(14 * set->blocks().nr, 4096, 2048 + 64));
+    CHECK_FALSE(in_place(more, 4096, 2048 + 64));
+    int const deep = (8 << 20) / (m * int(sizeof(TestType)));  // an A that others' data drive out of caches
+    CHECK((in_place(few / 2, deep, 2048 + 64) && !in_place(few, deep, 2048 + 64)));
+    CHECK(in_place(few, deep - 1, 2048 + 64));
   }
 }
 
