@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits:
 // V::element, V::vector, V::mask, V::lanes; V::tile: columns transposed at once;
-// V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one; V::narrow: see cut_columns;
-// V::halves: whether half a vector may take half as long; V::in_two_turns(processor): whether it does there;
-// V::chunk: k-steps between prefetches; V::chunks_ahead: those in which an A in place is asked for ahead, on into the
-// tile below (0: a few steps, of each tile).
+// V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one, which has V::wide_vectors of
+// rows if it has more than nr; V::narrow: see cut_columns; V::halves: whether half a vector may take half as long;
+// V::in_two_turns(processor): whether it does there; V::chunk: k-steps between prefetches; V::chunks_ahead: those in
+// which an A in place is asked for ahead, on into the tile below (0: a few steps, of each tile).
+//
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
 //
@@ -94,11 +95,11 @@ struct simd_kernels {
     [[gnu::always_inline]] void after_step() { at += step; }
     [[gnu::always_inline]] void after_steps(int) {}
   };
-  // Columns and steps any distance apart, and the ninth column, which may be in another panel, as well.
+  // Columns and steps any distance apart, and the columns beyond nr, which may be in another panel, as well.
   template <int NR>
   struct strided_b {
     T const *first, *third, *sixth;  // columns 0, 3 and 6
-    std::int64_t apart, twice, step, ninth;
+    std::int64_t apart, twice, step, beyond, after_that;
     [[gnu::always_inline]] strided_b(macro_call<T> const&, tile_grid const& grid, T const* b)
         : first(b),
           third(b + 3 * grid.b_apart),
@@ -106,10 +107,12 @@ struct simd_kernels {
           apart(grid.b_apart),
           twice(2 * grid.b_apart),
           step(grid.b_step),
-          ninth(grid.b_across) {}
+          beyond(grid.b_across),
+          after_that(grid.b_across + grid.b_apart) {}
     [[gnu::always_inline]] T column(int, int j) const {
-      T const* const near = j < 3 || j == nr ? first : j < 6 ? third : sixth;
-      return near[j == nr ? ninth : j % 3 == 2 ? twice : j % 3 * apart];
+      if (j >= nr) return first[j == nr ? beyond : after_that];
+      T const* const near = j < 3 ? first : j < 6 ? third : sixth;
+      return near[j % 3 == 2 ? twice : j % 3 * apart];
     }
     [[gnu::always_inline]] void after_step() {
       first += step;
@@ -348,6 +351,9 @@ struct simd_kernels {
                                               micro_kernel<column<5>, NR, A, B>, micro_kernel<column<6>, NR, A, B>};
       if (halves == 3 && V::in_two_turns(on)) return micro_kernel<column<3, true>, NR, A, B>;
       return table[halves - 1];
+    } else if constexpr (NR > nr) {
+      static_assert(V::wide_vectors == 2);
+      return halves > 2 ? micro_kernel<column<4>, NR, A, B> : micro_kernel<column<2>, NR, A, B>;
     } else {
       static constexpr tile_kernel table[] = {micro_kernel<column<2>, NR, A, B>, micro_kernel<column<4>, NR, A, B>,
                                               micro_kernel<column<6>, NR, A, B>};
@@ -373,8 +379,10 @@ struct simd_kernels {
   static void all_tiles(macro_call<T> const& call) {
     int const whole = call.rows / mr, rest = call.rows % mr;
     auto [across, last] = cut_columns<V>(call.cols);
-    // One column more in a whole tile costs less than a tile of its own.
-    if (across > 0 && nr + last[0] <= V::most_columns && last[0] > 0 && call.mode == gather::direct && call.rs == 1)
+    // A column or two more in a whole tile cost less than a tile of their own, unless they make it lower: panels of
+    // packed A are as high as tiles.
+    if (across > 0 && nr + last[0] <= V::most_columns && last[0] > 0 && call.mode == gather::direct && call.rs == 1 &&
+        (V::wide_vectors == vectors || call.a_unpacked))
       --across, last[0] += nr;
     if (call.prefetch)
       call.prefetch->pace(static_cast<std::int64_t>(whole + (rest > 0)) * (across + (last[0] > 0) + (last[1] > 0)) *
@@ -384,7 +392,7 @@ struct simd_kernels {
     std::int64_t const buffer_column = padded(call.rows);
 
     // Panels of B, and tiles in the buffer, are nr columns wide whatever the width of the tile.
-    auto const run = [&](int row, int down, int rows, int tile, int wide, int col, int cols) {
+    auto const run = [&](int height, int row, int down, int rows, int tile, int wide, int col, int cols) {
       T const* const b =
           call.b_unpacked ? call.b + col * call.b_column : call.b + static_cast<std::int64_t>(tile) * nr * call.depth;
       tile_grid const grid{.row = row,
@@ -392,7 +400,7 @@ struct simd_kernels {
                            .down = down,
                            .across = wide,
                            .rows = rows,
-                           .a_down = mr * a_row,
+                           .a_down = height * a_row,
                            .b_across = nr * (call.b_unpacked ? call.b_column : call.depth),
                            .buffer_down = mr * nr,
                            .buffer_across = nr * buffer_column,
@@ -403,8 +411,10 @@ struct simd_kernels {
                                              call.buffer + (tile * buffer_column + row) * nr);
     };
     auto const run_columns = [&](int tile, int wide, int col, int cols) {
-      if (whole > 0) run(0, whole, mr, tile, wide, col, cols);
-      if (rest > 0) run(whole * mr, 1, rest, tile, wide, col, cols);
+      int const height = cols > nr ? V::wide_vectors * lanes : mr;
+      int const down = call.rows / height, below = call.rows % height;
+      if (down > 0) run(height, 0, down, height, tile, wide, col, cols);
+      if (below > 0) run(height, down * height, 1, below, tile, wide, col, cols);
     };
     int const near = near_bytes / (call.depth * nr * static_cast<int>(sizeof(T)));
     int const at_once = whole == 0 || rest == 0 ? across : near > 0 ? near : 1;
