@@ -176,7 +176,7 @@ void print_summary(nlohmann::json const& summary) {
              "most");
   row("chosen_behind_best", "chosen plan behind the best measured one");
   row("chosen_behind_least_time", "chosen plan behind the least time measured");
-  row("cheapest_predicted_behind_best", "cheapest predicted behind the best measured");
+  row("cheapest_predicted_behind_best", "cheapest predicted behind the least time");
   row("prediction_error_of_chosen", "predicted time of the chosen plan off");
   if (summary.contains("prediction_error_at_speed"))
     row("prediction_error_at_speed", "the same at the machine's speed meanwhile");

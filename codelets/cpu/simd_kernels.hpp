@@ -411,8 +411,10 @@ struct simd_kernels {
                                              call.buffer + (tile * buffer_column + row) * nr);
     };
     auto const run_columns = [&](int tile, int wide, int col, int cols) {
-      int const height = cols > nr ? V::wide_vectors * lanes : mr;
-      int const down = call.rows / height, below = call.rows % height;
+      constexpr int low = V::wide_vectors * lanes;
+      bool const lower = low < mr && cols > nr;
+      int const height = lower ? low : mr;
+      int const down = lower ? call.rows / low : whole, below = lower ? call.rows % low : rest;
       if (down > 0) run(height, 0, down, height, tile, wide, col, cols);
       if (below > 0) run(height, down * height, 1, below, tile, wide, col, cols);
     };

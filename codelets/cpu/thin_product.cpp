@@ -21,7 +21,7 @@ constexpr std::int64_t short_column = 8 << 10;  // bytes
 // times as slow in more than few_column_tiles (measured on a Zen 3).
 constexpr std::int64_t few_sets = same_sets / 2;
 // Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed; of
-// one with short columns, in 32 and 48 columns of C, 1.1 to 1.2 times.
+// one with short columns, in 32 and 48 columns of C, 1.1 to 1.3 times.
 constexpr std::int64_t small_depth = 2048;
 constexpr std::int64_t alignment = 32;  // bytes
 
@@ -73,7 +73,7 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
 // block, take so many times as long as those beside them. From caches that is 1 to 1.5 times, from memory 3 to 5 times
 // (Zen 5; 1.4 and 1.75 tell as well on a Zen 4, 1.75 a little less well on a Zen 3). Measured from caches, 1.02 to 1.14
 // times as fast for it in 17 to 32 columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190,
-// and from memory 0.96 to 1.03 times; on a Zen 3, in 9 to 48 columns, 1.02 to 1.3 times and 0.97 to 1.04. Of a larger
+// and from memory 0.96 to 1.03 times; on a Zen 3, in 9 to 48 columns, 0.96 to 1.3 times and 0.97 to 1.04. Of a larger
 // A third-level caches have a part, and one block does not tell.
 constexpr double far_slowness = 2.5;
 // Of less than two whole tiles of columns (measured on a Zen 4: 1.03 to 1.14 times as fast from caches in single

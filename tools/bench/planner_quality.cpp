@@ -108,8 +108,8 @@ json measure_plans(gemm_case const& what, quality_effort const& how) {
   take_turns(ahead, 2 * turns, calls);
   auto const steady = steady_times(calls, things);
   // The least of many noisy times is too low: the one that has it meets the chosen one in calls that did not elect it.
-  auto const first = std::ranges::min_element(steady.begin(), steady.end() - 1) - steady.begin();
-  auto const leader = static_cast<std::size_t>(first);
+  std::size_t const leader =
+      *std::ranges::min_element(all.begin(), all.end() - 1, {}, [&](std::size_t i) { return steady[i]; });
   double behind = 0;
   if (leader != 0) {
     std::vector<timed_call> between;
