@@ -37,7 +37,7 @@ struct contestant {
   plan how;
 };
 
-// ⟨3,3,6⟩ and its rotations also with the 43 products that walks over −1, 0 and 1 come to.
+// ⟨3,3,6⟩ and its rotations also with the 42 products that walks over −1, 0 and 1 come to.
 std::vector<std::string> const rows_of_figure_4_2{
     "2x2x2", "2x3x2", "2x3x4", "2x4x3", "2x5x2", "3x2x2",     "3x2x3",     "3x2x4",    "3x3x2",
     "3x3x3", "3x3x6", "3x4x2", "3x4x3", "3x5x3", "3x6x3",     "4x2x2",     "4x2x3",    "4x2x4",

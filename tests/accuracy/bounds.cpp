@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("the likely bound of two levels is within a hundred times the
                    double, float) {
   context workers(2);
   generator random(20261122);
-  for (char const* const name : {"strassen", "winograd", "sparse233", "sparse333", "stable336"}) {
+  for (char const* const name : {"strassen", "winograd", "sparse233", "sparse333", "sparse336"}) {
     INFO(name);
     product<TestType> x(324, 324, 324, layout::columns, layout::columns, layout::columns);
     x.A.fill(random);
