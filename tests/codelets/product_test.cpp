@@ -282,6 +282,15 @@ TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cach
     expect_right<TestType>({.m = m, .n = n, .k = k, .a = {-2}, .c = {{1, 0}, {-1, TestType(0.5)}}, .gap = 1});
 }
 
+TEMPLATE_TEST_CASE("product is right for few columns and an A that is packed in small blocks", "[product]", float,
+                   double) {
+  using T = TestType;
+  std::int64_t const shapes[][3] = {{701, 57, 530}, {403, 131, 224}, {401, 150, 40}, {1009, 21, 2100}};
+  for (auto const& [m, n, k] : shapes)
+    for (T const beta : {T(0), T(0.5)})
+      expect_right<T>({.m = m, .n = n, .k = k, .a = {-2}, .b = {1, T(0.5)}, .c = {{-1, beta}}, .gap = 1});
+}
+
 TEMPLATE_TEST_CASE("product is right for shallow depths, in place and in blocks of more rows and columns", "[product]",
                    float, double) {
   using T = TestType;
