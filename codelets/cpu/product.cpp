@@ -24,51 +24,55 @@ struct layout {
   std::int64_t packed_a, packed_b, buffer, total;
 };
 
-// The same blocks in fewer k-steps: of more rows and columns.
-blocking of_depth(blocking b, std::int64_t depth) {
-  auto const larger = [&](int extent) { return static_cast<int>(extent * b.kc / depth); };
-  return {.mr = b.mr,
-          .nr = b.nr,
-          .mc = larger(b.mc),
-          .kc = static_cast<int>(depth),
-          .nc = larger(b.nc),
-          .kept = larger(b.kept)};
+// How a product is cut: into blocks that fit the caches, of `deepest` k-steps at most; of fewer, more rows and columns.
+struct cut {
+  blocking blocks;
+  std::int64_t deepest;
+};
+
+template <typename T>
+cut whole_cut(kernel_set<T> const& kernels) {
+  blocking const b = kernels.blocks();
+  return {b, b.kc};
 }
 
-// How a column-major A that few columns of B meet is cut, which is mostly waited for. Where the micro-kernel asks for
-// columns early, shallower blocks have longer columns to walk down, until C, read and written once a block, moves as
-// much as A does. Elsewhere small blocks leave room for B and the next block in a second-level cache that is small:
-// measured on a Zen 3, 12 to 132 columns, 0.98 to 1.06 times as fast from caches, and 0.99 to 1.1 times from memory; in
-// 200 and 256 columns 0.97 to 1.02 times.
+// A column-major A that few columns of B meet is mostly waited for. Where packed B is kept and A is not asked for
+// early, small blocks leave room in the second-level cache for B and the next block: measured on a Zen 3, 12 to 132
+// columns, 0.98 to 1.06 times as fast as in those that are cut as follows from caches, and 0.99 to 1.1 times from
+// memory; in 200 and 256 columns 0.97 to 1.02 times. Elsewhere shallower blocks have longer columns to walk down, until
+// C, read and written once a block, moves as much as A does: with A in memory, 8192 × 512, and 8 to 64 columns, 1.1
+// to 1.5 times as fast as in blocks for arithmetic (measured on a Zen 3 before it had the small ones).
 template <typename T>
-blocking narrow_blocks(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
+cut narrow_cut(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t least = 4 * least_k_block, most_columns = 160, small_depth = 192;
-  constexpr int small_row_tiles = 3;  // of most_k_block k-steps
+  constexpr int small_row_tiles = 3;  // of b.kc k-steps
   blocking b = kernels.blocks();
-  if (kernels.asks_below) return of_depth(b, std::min<std::int64_t>(b.kc, std::max(round_up(2 * n, 16), least)));
-  if (n > most_columns || m <= b.mc) return b;
+  if (kernels.asks_below || b.kept == 0) return {b, std::min<std::int64_t>(b.kc, std::max(round_up(2 * n, 16), least))};
+  if (n > most_columns || m <= b.mc) return {b, b.kc};
   b.mc = std::min(b.mc, small_row_tiles * b.mr);
-  return k > b.kc ? of_depth(b, small_depth) : b;
+  return {b, k > b.kc ? small_depth : b.kc};
 }
 template <typename T>
-blocking blocks_of(kernel_set<T> const& kernels, product_call<T> const& call, variant how) {
+cut cut_of(kernel_set<T> const& kernels, product_call<T> const& call, variant how) {
   bool const plain = how == variant::abc && call.a.size() == 1 && call.c.size() == 1;
   bool const column_major = call.a_rs == 1;
-  return plain && column_major ? narrow_blocks(kernels, call.m, call.n, call.k) : kernels.blocks();
+  if (plain && column_major) return narrow_cut(kernels, call.m, call.n, call.k);
+  return whole_cut(kernels);
 }
 
 template <typename T>
-layout lay_out(blocking const& b, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
+layout lay_out(cut const& into, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
+  auto const& [b, deepest] = into;
   // Micro-kernels may read one k-step past a panel, and packed blocks a whole number of panels apart would share cache
   // sets.
   constexpr std::int64_t slack = 4096 / sizeof(T) + 64 / sizeof(T);
   layout l{};
   // Shallow blocks have room for more rows or columns: C is then walked down long columns, few times.
   auto const extended = [&](std::int64_t extent, std::int64_t granule) {
-    std::int64_t const larger = extent * b.kc / round_up(std::clamp<std::int64_t>(k, 1, b.kc), 16);
+    std::int64_t const larger = extent * b.kc / round_up(std::clamp<std::int64_t>(k, 1, deepest), 16);
     return std::max(larger / granule, std::int64_t{1}) * granule;
   };
-  l.kc = balanced(k, b.kc, 16);
+  l.kc = balanced(k, deepest, 16);
   l.mc = balanced(m, extended(b.mc, b.mr), b.mr);
   l.nc = balanced(n, extended(b.nc, b.nr), b.nr);
   l.keeps_b = b.kept > 0 && m > l.mc;
@@ -130,9 +134,8 @@ void scale_destinations(product_call<T> const& call) {
 
 template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
-  std::int64_t elements = lay_out<T>(kernels.blocks(), m, n, k, how).total;
-  if (how == variant::abc)
-    elements = std::max(elements, lay_out<T>(narrow_blocks(kernels, m, n, k), m, n, k, how).total);
+  std::int64_t elements = lay_out<T>(whole_cut(kernels), m, n, k, how).total;
+  if (how == variant::abc) elements = std::max(elements, lay_out<T>(narrow_cut(kernels, m, n, k), m, n, k, how).total);
   return std::max(
       {static_cast<std::size_t>(elements) * sizeof(T), thin_scratch(kernels, m, n, k), dots_scratch(kernels)});
 }
@@ -150,7 +153,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   bool const c_far = is_c_far(call);
   microarchitecture const on = kernels.processor();
 
-  layout const l = lay_out<T>(blocks_of(kernels, call, how), call.m, call.n, call.k, how);
+  layout const l = lay_out<T>(cut_of(kernels, call, how), call.m, call.n, call.k, how);
   T* const base = reinterpret_cast<T*>(scratch);
   T* const packed_a = base + l.packed_a;
   T* const packed_b = base + l.packed_b;
