@@ -267,7 +267,7 @@ TEST_CASE("algorithms of the user's are used by path, and by name from HEPTAD_AL
                                                {"mine233", "HEPTAD_ALGORITHMS=mine", "mine233"},
                                                {"3x2x4", "", "sparse324"},
                                                {"'<3,3,3;23>'", "", "sparse333"},
-                                               {"3x4x5", "", "stable345"}}) {
+                                               {"3x4x5", "", "sparse345"}}) {
     INFO(name);
     auto const json = json_of(heptad_run(here, gemm + name, "HEPTAD_FORCE_LEVELS=1 " + variables));
     CHECK(json["check"]["passed"] == true);
