@@ -9,6 +9,22 @@ import sys
 import generated_part
 
 root = pathlib.Path(__file__).resolve().parent.parent
+records_root = root / "bench/results/gpu"
+
+
+class environment:
+    """What environment.txt of a record says: date, commit and device."""
+
+    def __init__(self, folder):
+        text = (folder / "environment.txt").read_text()
+        self.date = re.search(r"date (\S+)", text)[1]
+        self.day = self.date[:10]
+        self.commit = re.search(r"commit (\S+)", text)[1]
+        self.device = text.splitlines()[3].split(",")[0]
+
+
+def date_of(folder):
+    return environment(folder).date
 
 
 def rows(folder):
@@ -133,15 +149,16 @@ def host_table(folder):
     return lines
 
 
+def introduction(folder, up):
+    on = environment(folder)
+    where = folder.relative_to(root).as_posix()
+    return (f"{on.device}, {on.day}, commit {on.commit}; square matrices on the device, random data, medians of rounds that time both in turn. "
+            f"Record: [{where}]({up}{where}).")
+
+
 def section(folder, full):
     records = rows(folder)
-    environment = (folder / "environment.txt").read_text()
-    commit = re.search(r"commit (\S+)", environment)[1]
-    date = re.search(r"date (\S+)", environment)[1][:10]
-    device = environment.splitlines()[3].split(",")[0]
-    where = folder.relative_to(root).as_posix()
-    link = f"[{where}](" + ("../" if full else "") + f"{where})"
-    text = [f"{device}, {date}, commit {commit}; square matrices on the device, random data, medians of rounds that time both in turn. Record: {link}.", ""]
+    text = [introduction(folder, "../" if full else ""), ""]
     text += ["`winogradxNb`: N levels of Winograd whose sums are formed in one pass, products in one batch; `f`: fused.", ""] if full else []
     text += table(records, ["f64", "f32"], 0.0)
     if full:
@@ -156,22 +173,21 @@ def section(folder, full):
 def hybrid_section(folders):
     """Products shared by the CPU and devices, of the latest record for each number of devices: what is timed in turn is one row."""
     latest = {}
-    for folder in sorted(folders, key=lambda f: (f / "environment.txt").read_text().splitlines()[0]):
+    for folder in sorted(folders, key=date_of):
         latest[json.loads((folder / "hybrid.jsonl").read_text().splitlines()[0])["devices"]] = folder
     folders = [latest[devices] for devices in sorted(latest)]
     names = {"cpu": "CPU", "device": "one device", "h1": "shared", "h2": "shared, each device as 2", "h3": "as 3", "d1": "devices alone"}
     lines = []
     for folder in folders:
         records = [json.loads(line) for line in (folder / "hybrid.jsonl").read_text().splitlines()]
-        environment = (folder / "environment.txt").read_text()
-        device = environment.splitlines()[3].split(",")[0]
+        on = environment(folder)
         where = folder.relative_to(root).as_posix()
         cases = {}
         for r in records:
             cases.setdefault((r["n"], r["type"], r["memory"]), {})[r["variant"]] = r
         some = records[0]
         used = [name for name in names if any(name in case for case in cases.values())]
-        lines += [f"{some['devices']} × {device} and {some['workers']} CPU workers, {environment.split()[1][:10]}, commit {environment.split()[3]}; ms, "
+        lines += [f"{some['devices']} × {on.device} and {some['workers']} CPU workers, {on.day}, commit {on.commit}; ms, "
                   f"medians. Record: [{where}](../{where}).", "",
                   "| n | type | memory | " + " | ".join(names[u] for u in used) + " | CPU's share | shared over one device |",
                   "| --- |" + " --- |" * (len(used) + 4)]
@@ -184,16 +200,29 @@ def hybrid_section(folders):
     return "\n".join(lines[:-1])
 
 
+def others_section(device):
+    """The latest record of every other device, in short."""
+    latest = {}
+    for folder in sorted((p.parent for p in records_root.glob("*/gemm.jsonl")), key=date_of):
+        latest[environment(folder).device] = folder
+    latest.pop(device)
+    lines = []
+    for folder in latest.values():
+        records = rows(folder)
+        lines += [introduction(folder, "../"), ""] + table(records, ["f64", "f32"], 0.0)
+        lines += ["", "With beta = 1:", ""] + table(records, ["f64", "f32"], 1.0) + tf32_table(records) + [""]
+    return "\n".join(lines[:-1])
+
+
 def main():
     check = "--check" in sys.argv
     # The latest record of those that have everything.
-    folders = sorted((p.parent for p in (root / "bench/results/gpu").glob("*/host.jsonl")),
-                     key=lambda folder: (folder / "environment.txt").read_text().splitlines()[0])
-    shared = sorted(p.parent for p in (root / "bench/results/gpu").glob("*/hybrid.jsonl"))
-    wrong = [name for name, full in (("docs/gpu.md", True), ("README.md", False))
-             if generated_part.update(root / name, "gpu", section(folders[-1], full) if folders else "", check)]
-    if generated_part.update(root / "docs/gpu.md", "hybrid", hybrid_section(shared) if shared else "", check):
-        wrong.append("docs/gpu.md (shared products)")
+    whole = max((p.parent for p in records_root.glob("*/host.jsonl")), key=date_of)
+    shared = [p.parent for p in records_root.glob("*/hybrid.jsonl")]
+    parts = [("docs/gpu.md", "gpu", section(whole, True)), ("README.md", "gpu", section(whole, False)),
+             ("docs/gpu.md", "other devices", others_section(environment(whole).device)),
+             ("docs/gpu.md", "hybrid", hybrid_section(shared))]
+    wrong = [f"{page} ({name})" for page, name, text in parts if generated_part.update(root / page, name, text, check)]
     if wrong and check:
         sys.exit(f"{', '.join(wrong)}: the GPU figures are not those under bench/results/gpu; run scripts/gpu_page.py")
 
