@@ -3,8 +3,9 @@
 // V::element, V::vector, V::mask, V::lanes; V::tile: columns transposed at once;
 // V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one, which has V::wide_vectors of
 // rows if it has more than nr; V::narrow: see cut_columns; V::halves: whether half a vector may take half as long;
-// V::in_two_turns(processor): whether it does there; V::chunk: k-steps between prefetches; V::chunks_ahead: those in
-// which an A in place is asked for ahead, on into the tile below (0: a few steps, of each tile).
+// V::in_two_turns(processor): whether it does there; V::chunk: k-steps between prefetches, of which V::unrolled are
+// written out where A is packed; V::chunks_ahead: those in which an A in place is asked for ahead, on into the tile
+// below (0: a few steps, of each tile).
 //
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
@@ -212,7 +213,7 @@ struct simd_kernels {
                                                vector (&acc)[NR][MV]) {
     // The hardware learns the steps of an A in place from loads that are the same instruction every time: 2, 4 and 5
     // columns of C are 1.05 to 1.3 times as fast so where A is far (measured on a Zen 4; 3 columns 0.7 times).
-    constexpr int at_once = A == a_from::packed && NR == nr ? chunk / 2 : MV * NR <= few_sums ? 2 : 1;
+    constexpr int at_once = A == a_from::packed && NR == nr ? V::unrolled : MV * NR <= few_sums ? 2 : 1;
     int p = 0;
     if constexpr (First) {
       steps<Rows, NR, A, at_once, true>(a, a_step, far, b, acc);
