@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernel set "avx2": tiles of 12×4 doubles and 24×4 floats in 12 of the 16 vector registers; beside an A in place the
-// last columns may take 8×5 and 8×6, 16×5 and 16×6. No register is left over: in a loop of fewer k-steps than a chunk,
-// and where registers are shared out loop by loop (see CMakeLists.txt), GCC 12 moves sums from one to another.
+// last columns may take 8×5 and 8×6, 16×5 and 16×6.
 #include <immintrin.h>
 
 #include "codelets/cpu/kernel_sets_builtin.hpp"
@@ -16,7 +15,7 @@ struct avx2_f64 {
   using vector = __m256d;
   using mask = __m256i;
   static constexpr int lanes = 4, nr = 4, tile = 4, most_columns = 6, wide_vectors = 2, narrow = 0, chunk = 16,
-                       unrolled = 16, chunks_ahead = 0;
+                       registers = 16, chunks_ahead = 0;
   static constexpr bool halves = false;
   static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
   static vector zero() { return _mm256_setzero_pd(); }
@@ -49,7 +48,7 @@ struct avx2_f32 {
   using vector = __m256;
   using mask = __m256i;
   static constexpr int lanes = 8, nr = 4, tile = 4, most_columns = 6, wide_vectors = 2, narrow = 0, chunk = 16,
-                       unrolled = 16, chunks_ahead = 0;
+                       registers = 16, chunks_ahead = 0;
   static constexpr bool halves = false;
   static mask first(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));

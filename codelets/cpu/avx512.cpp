@@ -15,7 +15,7 @@ struct avx512_f64 {
   using vector = __m512d;
   using mask = __mmask8;
   static constexpr int lanes = 8, nr = 8, tile = 8, most_columns = 9, wide_vectors = 3, narrow = 4, chunk = 8,
-                       unrolled = 4, chunks_ahead = 4;
+                       registers = 32, chunks_ahead = 4;
   static constexpr bool halves = true;
   static bool in_two_turns(microarchitecture here) { return here == microarchitecture::amd_up_to_zen4; }
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }
@@ -59,7 +59,7 @@ struct avx512_f32 {
   using vector = __m512;
   using mask = __mmask16;
   static constexpr int lanes = 16, nr = 8, tile = 8, most_columns = 9, wide_vectors = 3, narrow = 4, chunk = 8,
-                       unrolled = 4, chunks_ahead = 4;
+                       registers = 32, chunks_ahead = 4;
   static constexpr bool halves = true;
   static bool in_two_turns(microarchitecture here) { return here == microarchitecture::amd_up_to_zen4; }
   static mask first(int count) { return static_cast<mask>((1u << count) - 1); }

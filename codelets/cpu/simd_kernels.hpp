@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Macro-kernel for any vector instruction set, given its traits:
-// V::element, V::vector, V::mask, V::lanes; V::tile: columns transposed at once;
+// V::element, V::vector, V::mask, V::lanes; V::registers: vectors that they hold; V::tile: columns transposed at once;
 // V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one, which has V::wide_vectors of
 // rows if it has more than nr; V::narrow: see cut_columns; V::halves: whether half a vector may take half as long;
-// V::in_two_turns(processor): whether it does there; V::chunk: k-steps between prefetches, of which V::unrolled are
-// written out where A is packed; V::chunks_ahead: those in which an A in place is asked for ahead, on into the tile
-// below (0: a few steps, of each tile).
+// V::in_two_turns(processor): whether it does there; V::chunk: k-steps between prefetches; V::chunks_ahead: those in
+// which an A in place is asked for ahead, on into the tile below (0: a few steps, of each tile).
 //
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
@@ -47,6 +46,9 @@ struct simd_kernels {
   using updates = simd_updates<V>;
   static constexpr int lanes = V::lanes, nr = V::nr, vectors = 3, mr = vectors * lanes;
   static constexpr bool asks_below = V::chunks_ahead > 0;
+  // Beside the sums of a tile, a step of A and a value of B. Without any, GCC 12 moves sums from one to another
+  // wherever a loop of k-steps begins or ends, so there are as few loops as may be.
+  static constexpr bool registers_to_spare = vectors * (nr + 1) + 1 < V::registers;
   template <int Halves, bool Apart = false>
   using column = typename updates::template column<Halves, Apart>;
 
@@ -213,7 +215,8 @@ struct simd_kernels {
                                                vector (&acc)[NR][MV]) {
     // The hardware learns the steps of an A in place from loads that are the same instruction every time: 2, 4 and 5
     // columns of C are 1.05 to 1.3 times as fast so where A is far (measured on a Zen 4; 3 columns 0.7 times).
-    constexpr int at_once = A == a_from::packed && NR == nr ? V::unrolled : MV * NR <= few_sums ? 2 : 1;
+    constexpr int packed_at_once = registers_to_spare ? chunk / 2 : chunk;
+    constexpr int at_once = A == a_from::packed && NR == nr ? packed_at_once : MV * NR <= few_sums ? 2 : 1;
     int p = 0;
     if constexpr (First) {
       steps<Rows, NR, A, at_once, true>(a, a_step, far, b, acc);
@@ -274,7 +277,7 @@ struct simd_kernels {
     constexpr int MV = Rows::count;
     // Sums that begin as products are no registers to set to zero: 15 to 25 cycles a tile on a Zen 4. Of the usual tile
     // only, as it takes a copy of the first k-steps.
-    constexpr bool begins_with_products = NR == nr;
+    constexpr bool begins_with_products = NR == nr && registers_to_spare;
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
     bool const whole = call.rs == 1 && grid.rows == Rows::halves * lanes / 2;
     auto const usual = whole ? updates::find_usual(call) : updates::usual::none;
