@@ -239,11 +239,19 @@ private:
     return t.in({shape_.beta_zero, o_.independent, true, true});
   }
 
+  // Rounds in which the products of a task level run, so many at once. Where they are formed in place, those after the
+  // update of C wait for all before it.
+  [[nodiscard]] double rounds(level_traffic const& t, double at_once) const {
+    level_passes const& p = in_order(t);
+    bool const in_place = shape_.beta_zero && !o_.independent;
+    double const after = in_place ? p.accumulating : 0;
+    return std::max<double>(std::ceil((t.rank - after) / at_once) + std::ceil(after / at_once), p.chain);
+  }
+
   // 1 + idle share of the workers. One level runs in rounds of the workers, or for as long as products wait for each
-  // other; those that overwrite C and those that add to it are no rounds of their own, as the update of C between them
-  // fills the gap. More levels run in rounds of the slots, in each of which they do: the time of this chain, over that
-  // which the workers need for all products, is `chain`; how both combine fits dry runs of the graphs. With one slot,
-  // nothing but products that need neither sums nor C fills the gap before the next node of the innermost level.
+  // other. More levels run in rounds of the slots, in each of which they do: the time of this chain, over that which
+  // the workers need for all products, is `chain`; how both combine fits dry runs of the graphs. With one slot, nothing
+  // but products that need neither sums nor C fills the gap before the next node of the innermost level.
   [[nodiscard]] double idle_factor(int task_levels, double products) const {
     if (workers_ == 1) return 1;
     double const w = workers_;
@@ -251,12 +259,9 @@ private:
     level_passes const& inner = in_order(innermost.traffic());
     double const rank = innermost.traffic().rank;
     auto const strips = static_cast<double>(o_.strips);
-    if (task_levels == 1) return std::max<double>(std::ceil(rank * strips / w), inner.chain) * (w / strips) / rank;
+    if (task_levels == 1) return rounds(innermost.traffic(), w / strips) * (w / strips) / rank;
     double around = 1;
-    for (int l = 0; l < task_levels - 1; ++l) {
-      level_traffic const& t = o_.levels[l].traffic();
-      around *= std::max<double>(std::ceil(double(t.rank) / o_.slots), in_order(t).chain);
-    }
+    for (int l = 0; l < task_levels - 1; ++l) around *= rounds(o_.levels[l].traffic(), o_.slots);
     double const needed = products * strips / w;
     if (o_.slots == 1) {
       double const waiting = rank - (o_.independent ? inner.before_sums : 0);

@@ -57,13 +57,14 @@ TEST_CASE("one task level of any algorithm takes two workers nearly what the pla
   machine_profile const machine = zen4_without_overheads();
   for (auto const& x : known(29))
     for (bool const beta_zero : {true, false}) {
-      plan p = make_plan({{x->name, level_kind::task}}, 256 * x->m, 256 * x->n, 256 * x->k, beta_zero);
+      plan p = make_plan({{x->name, level_kind::task}}, 1024 * x->m, 1024 * x->n, 1024 * x->k, beta_zero);
       p.workers = 2;
       outline o;
       o.levels.push_back({&know(x), level_kind::task});
       CAPTURE(x->name, beta_zero);
+      double const off = beta_zero ? 0.025 : 0.1;  // where C is added to, chains of products are not foreseen as well
       CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds ==
-            Approx(dry_run_of_two(p, machine)).epsilon(0.09));
+            Approx(dry_run_of_two(p, machine)).epsilon(off));
     }
 }
 
