@@ -14,7 +14,7 @@ packages=(
   # testing the documentation
   doxygen groff-base zsh fish
   # testing
-  catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind
+  catch2 libbenchmark-dev clang-format-14 pocl-opencl-icd valgrind graphviz
   # programs that the drop-in BLAS is tested with
   libblas3 liblapack3 libblas-test python3-scipy python3-pytest python3-hypothesis
   # measuring: the libraries to compare with (BLIS also lends its micro-kernels where Heptad has none of its own)

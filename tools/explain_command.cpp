@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -104,9 +105,11 @@ void draw_svg(std::string const& dot, std::string const& svg) {
   char* arguments[] = {command[0].data(), command[1].data(), command[2].data(),
                        command[3].data(), command[4].data(), nullptr};
   pid_t drawer = 0;
+  int const started = posix_spawnp(&drawer, arguments[0], nullptr, nullptr, arguments, environ);
+  if (started == ENOENT)
+    throw error(status::invalid_argument, fmt::format("{}: Graphviz, which draws it, is not installed", svg));
   int result = 0;
-  bool const drawn = posix_spawnp(&drawer, arguments[0], nullptr, nullptr, arguments, environ) == 0 &&
-                     waitpid(drawer, &result, 0) == drawer && result == 0;
+  bool const drawn = started == 0 && waitpid(drawer, &result, 0) == drawer && result == 0;
   if (!drawn) throw error(status::invalid_argument, fmt::format("{} could not be drawn by Graphviz (dot)", svg));
 }
 
@@ -123,11 +126,11 @@ void write_trace(context::impl& state, prepared_plan const& prepared, std::strin
 void write_pictures(context::impl& state, explain_arguments const& given, plan_key const& key) {
   if (given.dot.empty() && given.svg.empty() && given.trace.empty()) return;
   auto const prepared = prepare(state, key);
+  if (!given.trace.empty()) write_trace(state, *prepared, given.trace);
   std::string const dot = given.dot.empty() ? given.svg + ".dot" : given.dot;
   if (!given.dot.empty() || !given.svg.empty()) write_file(dot, to_dot(prepared->work, prepared->order));
   if (!given.svg.empty()) draw_svg(dot, given.svg);
   if (given.dot.empty() && !given.svg.empty()) std::filesystem::remove(dot);
-  if (!given.trace.empty()) write_trace(state, *prepared, given.trace);
 }
 
 template <typename T>

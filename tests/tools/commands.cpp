@@ -131,6 +131,8 @@ TEST_CASE("failures are one line on stderr and exit code 1") {
       {"gemm A.npy F.npy -o C.npy --beta 2", "", "--beta 2 needs --c0"},
       {"info", "HEPTAD_NUM_THREADS=many", "HEPTAD_NUM_THREADS = 'many' must be an integer of at least 0"},
       {"explain gemm -m 9 -n 9 -k 9 --algorithm quick", "", "algorithm = 'quick' must be auto, "},
+      {"explain gemm -m 9 -n 9 -k 9 --svg g.svg", "PATH=/", "g.svg: Graphviz, which draws it, is not installed"},
+      {"explain gemm -m 9 -n 9 -k 9 --svg no/g.svg", "", "no/g.svg.dot could not be written"},
   }));
   auto const result = heptad_run(here, arguments, variables);
   INFO(arguments << ": " << result.err);
@@ -176,6 +178,8 @@ TEST_CASE("explain prints the plan, writes the graph and runs it dry") {
     CHECK(run["seconds"].get<double>() >= run["critical_path_seconds"].get<double>() * 0.999999);
   }
   CHECK(read_text(here / "g.dot").starts_with("digraph"));
+  CHECK(heptad_run(here, "explain gemm -m 2048 -n 2048 -k 2048 --threads 2 --svg g.svg").code == 0);
+  CHECK(read_text(here / "g.svg").find("product 1") != std::string::npos);
 }
 
 TEST_CASE("search writes an algorithm that verifies, with how to find it again, and goes on from its state") {
