@@ -239,13 +239,11 @@ private:
     return t.in({shape_.beta_zero, o_.independent, true, true});
   }
 
-  // Rounds in which the products of a task level run, so many at once. Where they are formed in place, those after the
-  // update of C wait for all before it.
+  // Rounds in which the products of a task level run, so many at once: those after the update of C wait for all before.
   [[nodiscard]] double rounds(level_traffic const& t, double at_once) const {
     level_passes const& p = in_order(t);
-    bool const in_place = shape_.beta_zero && !o_.independent;
-    double const after = in_place ? p.accumulating : 0;
-    return std::max<double>(std::ceil((t.rank - after) / at_once) + std::ceil(after / at_once), p.chain);
+    double const before = std::ceil((t.rank - p.after_update) / at_once);
+    return std::max<double>(before + std::ceil(p.after_update / at_once), p.chain);
   }
 
   // 1 + idle share of the workers. One level runs in rounds of the workers, or for as long as products wait for each

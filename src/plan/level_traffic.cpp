@@ -47,6 +47,7 @@ level_passes count(level_schedule const& s) {
     }
   c.temporaries = static_cast<int>(temporaries.size());
   c.before_sums = static_cast<int>(s.before_sums.size());
+  c.after_update = s.update_C.targets.empty() ? 0 : static_cast<int>(s.after_update.size());
   c.chain = longest_chain(s);
   return c;
 }

@@ -19,6 +19,7 @@ struct level_passes {
   int temporaries = 0;                       // buffers for products
   int overwriting = 0, accumulating = 0;     // products, by how they update what they are formed in
   int before_sums = 0;                       // products that need none
+  int after_update = 0;                      // products that wait for the update of C
   int chain = 0;                             // products that wait for each other, at most
 };
 
