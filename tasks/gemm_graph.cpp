@@ -71,7 +71,6 @@ class graph_builder : public node_visitor {
 public:
   graph_builder(plan const& how, machine_profile const& machine, tiling tiles)
       : how_(how),
-        machine_(machine),
         tiling_(tiles),
         price_(how.type, machine),
         levels_(how),
@@ -278,8 +277,7 @@ private:
   [[nodiscard]] std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> strip_lines(
       std::int64_t m, std::int64_t n, std::int64_t pieces, serial_levels const& levels) const {
     bool const classical = is_classical(levels);
-    strip_grid const grid =
-        cut_into_grid(m, n, pieces, (classical ? 1 : levels_.serial_m) * resident_rows(g_.type, machine_));
+    strip_grid const grid = cut_into_grid(m, n, pieces);
     return {cut(m, grid.rows, classical ? tiles_unit(m, grid.rows) : levels_.serial_m),
             cut(n, grid.cols, classical ? tiles_unit(n, grid.cols) : levels_.serial_n)};
   }
@@ -341,7 +339,6 @@ private:
   }
 
   plan const& how_;
-  machine_profile const& machine_;
   tiling const tiling_;
   prices const price_;
   sorted_levels levels_;

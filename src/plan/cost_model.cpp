@@ -92,8 +92,8 @@ private:
     std::int64_t blocks_m = 1, blocks_n = 1;
     for (outline_level const& l : o_.levels)
       if (l.kind != level_kind::task) blocks_m *= l.traffic().m, blocks_n *= l.traffic().n;
-    strip_grid const grid = cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n),
-                                          o_.strips, blocks_m * resident_rows(type_, machine_));
+    strip_grid const grid =
+        cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n), o_.strips);
     auto const largest = [](double extent, std::int64_t pieces, std::int64_t blocks) {
       return std::ceil(extent / static_cast<double>(pieces * blocks)) * static_cast<double>(blocks);
     };
