@@ -12,10 +12,10 @@ struct strip_grid {
 };
 
 /// `pieces` > 0 of an m×n C. Nearly square ones pack least; of grids that pack almost as little, the one with the
-/// fewest cuts across the rows. Workers that share columns of a column-major C disturb each other, as each fetches
-/// lines ahead beyond its end of a column. Measured on two cores of a Zen 4, classical and with a fused level: rows cut
-/// in two are 3 to 25 % slower than columns for 512 to 768 rows and columns, up to 10 % for more, and as slow where
-/// each half has a C of its own; from m = 4 n on they are up to 4 % faster, but for few columns.
+/// fewest cuts across the rows. Workers that share columns of a column-major C disturb each other, probably as each
+/// fetches lines ahead beyond its end of a column. Measured on two cores of a Zen 4, classical and with a fused level:
+/// halves of rows take 3 to 25 % longer than halves of columns for 512 to 768 rows and columns, up to 10 % for more,
+/// and no longer where each has a C of its own; from m = 4 n on they take up to 4 % less, but for few columns.
 inline strip_grid cut_into_grid(std::int64_t m, std::int64_t n, std::int64_t pieces) {
   constexpr double almost = 1.3;
   auto const packed = [&](strip_grid g) {
