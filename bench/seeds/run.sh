@@ -21,4 +21,5 @@ measure 4.11 $((2 * size)) 3
 if [[ ! -e $folder/accuracy.json ]]; then
   "$build/tools/heptad" bench accuracy --sizes 512,1024 --levels 2 --json "$folder/accuracy.json"
 fi
-python3 "$here/page.py" "$folder" "$here/README.md"
+# Debian's python is the one that finds Debian's matplotlib.
+/usr/bin/python3 "$here/page.py" "$folder" "$here/README.md"
