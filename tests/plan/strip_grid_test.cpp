@@ -32,6 +32,7 @@ TEST_CASE("the longer side of C is cut, both sides when there are pieces for bot
   CHECK(cut(8000, 8000, 8) == grid{2, 4});
   CHECK(cut(8000, 8000, 64) == grid{4, 16});
   CHECK(cut(8000, 1000, 16) == grid{8, 2});
+  CHECK(cut(8000, 2000, 16) == grid{4, 4});
 }
 
 TEST_CASE("where both are almost as good, whole columns of C") {
@@ -40,4 +41,8 @@ TEST_CASE("where both are almost as good, whole columns of C") {
   CHECK(cut(2000, 1000, 2) == grid{1, 2});
   CHECK(cut(2500, 1000, 2) == grid{2, 1});
   CHECK(cut(1000, 1000, 4) == grid{1, 4});
+  CHECK(cut(8000, 8000, 4) == grid{1, 4});
+  CHECK(cut(2000, 500, 8) == grid{4, 2});
+  CHECK(cut(255, 256, 2) == grid{1, 2});
+  CHECK(cut(256, 256, 2) == grid{1, 2});
 }
