@@ -23,12 +23,11 @@ constexpr double deepest_thin = 1024, dots_bytes = 128 << 10;
 // Between buffers, see workspace_pool.
 constexpr double stagger_bytes = 320;
 
-// Strips repeat the passes over the shared operand at the same time and balance nothing: measured on 2 workers, 5–9 %
-// behind tasks where the model alone sees about 2 %.
-constexpr double strip_loss = 1.05;
-// Strips of the products of a task level pack operands that other workers have just written: measured up to 7 % behind
-// the model with products of 512, and nothing with 1024.
-constexpr double task_strip_loss = 1.03;
+// Strips of a whole product end with the slower of the workers, where tasks share what is left: 1.5 to 5 % after their
+// mean, measured on 2 workers. With explicit levels in them they also repeat the passes over the shared operand at the
+// same time: 5–9 % behind tasks where the model alone sees about 2 %. Those of the products of a task level lose
+// nothing.
+constexpr double strip_loss = 1.03, explicit_strip_loss = 1.05;
 
 /// Of a node, by how it updates its C.
 struct by_update {
@@ -151,7 +150,7 @@ private:
     if (task_levels == 0) all_strips();
     result_.tasks += products * strips;
     double const work = node.of(shape_.beta_zero);
-    double const loss = strips == 1 ? 1 : task_levels > 0 ? task_strip_loss : outer > 0 ? strip_loss : 1;
+    double const loss = strips == 1 || task_levels > 0 ? 1 : outer > 0 ? explicit_strip_loss : strip_loss;
     double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, products)
                                                     : work / strips * std::ceil(strips / workers_));
     double const by_memory = 1e-9 * in_memory.of(shape_.beta_zero) / machine_.memory_gbytes();

@@ -126,12 +126,17 @@ double prices::rate_of(double bytes, double pass_rate::*what) const {
 }
 
 double prices::pass(double traffic, double footprint, int blocks) const {
+  return traffic * seconds_per_byte_of_pass(footprint, blocks, 1);
+}
+
+double prices::seconds_per_byte_of_pass(double footprint, int blocks, int workers) const {
   // Of more blocks, or of fewer, those of the same footprint may be stored in another way than the measured 8.
   bool const streams = footprint >= double(blocks) * streaming_bytes;
-  double const alike = streams ? std::max(footprint, least_streamed_bytes) : std::min(footprint, most_stored_bytes);
+  double const each = footprint / workers;
+  double const alike = streams ? std::max(each, least_streamed_bytes) : std::min(each, most_stored_bytes);
   double const slower = interpolated(
       machine_.widths, [](auto const& w) { return w.blocks; }, [](auto const& w) { return w.slower; }, blocks);
-  return slower * traffic / (rate_of(alike, &pass_rate::gbytes) * giga);
+  return slower / (rate_of(alike, workers == 1 ? &pass_rate::gbytes : &pass_rate::gbytes_all) * giga);
 }
 
 double prices::scan(double bytes, double operand, int workers) const {
@@ -140,7 +145,9 @@ double prices::scan(double bytes, double operand, int workers) const {
 }
 
 double prices::shared_pass(double traffic, double footprint, int blocks, int workers) const {
-  return std::max(pass(traffic, footprint, blocks) / workers, traffic / (machine_.memory_gbytes() * giga));
+  double const alone = pass(traffic, footprint, blocks) / workers;
+  return std::max({alone, traffic * seconds_per_byte_of_pass(footprint, blocks, workers),
+                   traffic / (machine_.memory_gbytes() * giga)});
 }
 
 }  // namespace heptad

@@ -50,8 +50,9 @@ public:
   /// Seconds of a pass that moves `traffic` bytes (read and written) among so many blocks of `footprint` bytes in all,
   /// on one worker.
   [[nodiscard]] double pass(double traffic, double footprint, int blocks = 1) const;
-  /// The same, shared by so many workers that do nothing else: they meet at the memory, as much else has been read and
-  /// written since the blocks were used last.
+  /// The same, shared by so many workers that do nothing else, each with its part of the blocks: no faster than all
+  /// cores were measured to be, nor than the memory, as much else has been read and written since the blocks were used
+  /// last.
   [[nodiscard]] double shared_pass(double traffic, double footprint, int blocks, int workers) const;
 
   /// Seconds of looking at so many bytes of an operand before the product, shared by so many workers.
@@ -62,6 +63,9 @@ public:
 private:
   /// What a block costs beyond the rate of products depends on where it comes from, and so on its size.
   [[nodiscard]] double seconds_per_byte(double size, double rate_table::term_rates::*what) const;
+
+  /// Of one worker, or of all cores together.
+  [[nodiscard]] double seconds_per_byte_of_pass(double footprint, int blocks, int workers) const;
 
   /// GB/s among so many bytes.
   [[nodiscard]] double rate_of(double bytes, double pass_rate::*what) const;

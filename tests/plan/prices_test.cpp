@@ -90,3 +90,19 @@ TEST_CASE("blocks that bypass the caches have the rate of such passes, however m
   CHECK(price.pass(traffic, 24 * 0.5 * mib, 24) == Approx(0.1));
   CHECK(price.pass(traffic, 4 * 3 * mib, 4) == Approx(0.025));
 }
+
+TEST_CASE("workers that share a pass move bytes no faster than all of them were measured to, each with its part") {
+  machine_profile machine = test::zen4();
+  machine.passes = {{1e6, 10, 12}, {4e6, 10, 16}, {most_stored_bytes, 10, 19}, {least_streamed_bytes, 30, 40}};
+  machine.widths = {{8, 1}, {32, 2}};
+  prices const price(element_type::f64, machine);
+  CHECK(price.pass(8e6, 4e6, 8) == Approx(8e6 / 10e9));
+  CHECK(price.shared_pass(8e6, 4e6, 8, 1) == Approx(8e6 / 10e9));
+  CHECK(price.shared_pass(8e6, 2e6, 8, 2) == Approx(8e6 / 12e9));
+  CHECK(price.shared_pass(8e6, 2e6, 32, 2) == Approx(2 * 8e6 / 12e9));
+  // Whether blocks bypass the caches is decided by their own size, not by the part of one worker.
+  CHECK(price.shared_pass(8e6, least_streamed_bytes, 8, 2) == Approx(8e6 / 40e9));
+  // As many workers as not even all cores have the rate of: as each alone.
+  machine.passes = {{1e6, 10, 80}};
+  CHECK(price.shared_pass(8e6, 2e6, 8, 2) == Approx(8e6 / 20e9));
+}
