@@ -24,10 +24,8 @@ constexpr double deepest_thin = 1024, dots_bytes = 128 << 10;
 constexpr double stagger_bytes = 320;
 
 // Strips of a whole product end with the slower of the workers, where tasks share what is left: 1.5 to 5 % after their
-// mean, measured on 2 workers. With explicit levels in them they also repeat the passes over the shared operand at the
-// same time: 5–9 % behind tasks where the model alone sees about 2 %. Those of the products of a task level lose
-// nothing.
-constexpr double strip_loss = 1.03, explicit_strip_loss = 1.05;
+// mean, measured on 2 workers. Those of the products of a task level lose nothing.
+constexpr double strip_loss = 1.03;
 
 /// Of a node, by how it updates its C.
 struct by_update {
@@ -150,7 +148,7 @@ private:
     if (task_levels == 0) all_strips();
     result_.tasks += products * strips;
     double const work = node.of(shape_.beta_zero);
-    double const loss = strips == 1 || task_levels > 0 ? 1 : outer > 0 ? explicit_strip_loss : strip_loss;
+    double const loss = strips == 1 || task_levels > 0 ? 1 : strip_loss;
     double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, products)
                                                     : work / strips * std::ceil(strips / workers_));
     double const by_memory = 1e-9 * in_memory.of(shape_.beta_zero) / machine_.memory_gbytes();
