@@ -102,7 +102,7 @@ TEST_CASE("workers that share a pass move bytes no faster than all of them were 
   CHECK(price.shared_pass(8e6, 2e6, 32, 2) == Approx(2 * 8e6 / 12e9));
   // Whether blocks bypass the caches is decided by their own size, not by the part of one worker.
   CHECK(price.shared_pass(8e6, least_streamed_bytes, 8, 2) == Approx(8e6 / 40e9));
-  // As many workers as not even all cores have the rate of: as each alone.
+  // Fewer workers than cores are no faster than each of them alone.
   machine.passes = {{1e6, 10, 80}};
   CHECK(price.shared_pass(8e6, 2e6, 8, 2) == Approx(8e6 / 20e9));
 }

@@ -89,6 +89,21 @@ TEST_CASE("large products before and after the update of C run in rounds of thei
   }
 }
 
+TEST_CASE("strips of a whole product end with the later worker, those of a task level's products do not") {
+  machine_profile const machine = zen4_without_overheads();
+  auto const over_dry_run = [&](std::vector<level_choice> const& levels) {
+    plan p = make_plan(levels, 2048, 2048, 2048, true);
+    p.workers = 2;
+    p.strips = 2;
+    outline o;
+    o.strips = 2;
+    for (level_choice const& l : levels) o.levels.push_back({&know(find_algorithm(l.algorithm)), l.kind});
+    return predict(element_type::f64, p.shape, 2, machine, o).seconds / dry_run_of_two(p, machine);
+  };
+  CHECK(over_dry_run({}) == Approx(1.03).epsilon(0.002));
+  CHECK(over_dry_run({{"strassen", level_kind::task}}) == Approx(1).epsilon(0.01));
+}
+
 TEST_CASE("the longest chain of products of a level is what the planner counts") {
   for (char const* name : {"classical", "strassen", "winograd", "sparse332", "sparse443", "strassen*strassen"})
     for (bool const overwrite : {true, false})
