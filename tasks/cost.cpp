@@ -18,7 +18,7 @@ cost cost_of(product_step const& step, fused_blocks const& fused, graph const& g
                             static_cast<double>(step.c.size())};
   double const bytes =
       price.element_bytes() * (terms.a * elements(a) + terms.b * elements(b) + 2 * terms.c * elements(c));
-  return {2 * m * n * k, bytes, price.products(m, n, k, 1, terms, {g.product_buffer, g.between_passes, fused})};
+  return {2 * m * n * k, bytes, price.products(m, n, k, 1, terms, {g.product_buffer, g.operands, fused})};
 }
 
 }  // namespace

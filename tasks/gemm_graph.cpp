@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "src/matrix/limits.hpp"
+#include "src/plan/planner.hpp"
 #include "src/plan/strip_grid.hpp"
 #include "tasks/cell_grid.hpp"
 #include "tasks/cost.hpp"
@@ -80,7 +81,7 @@ public:
         programs_(g_.programs) {
     g_.type = how.type;
     g_.product_buffer = how.product_buffer;
-    g_.between_passes = !how.levels.empty() && how.levels.front().kind != level_kind::fused;
+    g_.operands = operands_of(how.type, how.shape, how.workers, machine, outline_of(how));
     g_.m = how.shape.m, g_.n = how.shape.n, g_.k = how.shape.k;
     // Only one worker has the scratch of a serial sequence at hand again.
     levels_.serial.opens = levels_.tasks.empty() && how.strips == 1 && how.workers == 1;

@@ -39,7 +39,7 @@ struct graph {
   element_type type = element_type::f64;
   std::int64_t m = 0, n = 0, k = 0;
   bool product_buffer = true;   // AB or ABC, see plan
-  bool between_passes = false;  // are its products? For their price
+  distance operands{};          // of its products, for their price
   std::vector<buffer> buffers;  // shared workspace
   std::int64_t workspace_elements = 0;
   std::vector<additions_program> programs;  // used by the combine steps of tasks and sequences

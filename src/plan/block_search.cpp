@@ -71,8 +71,16 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   x.in_cache = price_.product(x.size.m, x.size.n, x.size.k);
   auto const [m, n, k] = x.size;
   double const A = price_.element_bytes() * m * k, B = price_.element_bytes() * k * n;
-  x.leaf = x.in_cache + (inside_passes(x) ? price_.fetching(m, n, k, false) : 0);
-  x.before_fused = inside_passes(x) ? price_.fetching(m, n, k, true) : price_.scan(A, A) + price_.scan(B, B);
+  if (inside_passes(x)) {
+    auto const fetching = [&](bool fused, distance from) { return price_.fetching(m, n, k, fused, from); };
+    x.before_fused = fetching(true, distance::passed);
+    x.leaf = x.in_cache + fetching(false, distance::passed);
+    x.fused_in_memory = fetching(true, distance::in_memory) - fetching(true, distance::passed);
+    x.leaf_in_memory = fetching(false, distance::in_memory) - fetching(false, distance::passed);
+  } else {
+    x.before_fused = price_.scan(A, A) + price_.scan(B, B);
+    x.leaf = x.in_cache;
+  }
   x.ways.resize(static_cast<std::size_t>(limits_.most_levels) + 1);
   return x;
 }
@@ -137,11 +145,13 @@ block_search::around block_search::price_around(extent const& inner, known_algor
   level_passes const& over = x.traffic.in(order_of(inner, layout, true, false));
   level_passes const& onto = x.traffic.in(order_of(inner, layout, false, false));
   double const bytes = price_.element_bytes();
+  pass_prices const overwriting(over, inner, bytes), adding(onto, inner, bytes);
   return {&x,
           &over,
           &onto,
-          pass_prices(over, inner, bytes).seconds(price_),
-          pass_prices(onto, inner, bytes).seconds(price_),
+          overwriting.seconds(price_),
+          adding.seconds(price_),
+          price_.left_by_passes(adding.touched(), workers_) == distance::in_memory,
           bytes * (over.sums_A * inner.m * inner.k + over.sums_B * inner.k * inner.n),
           bytes * onto.temporaries * inner.m * inner.n};
 }
@@ -150,6 +160,11 @@ double block_search::growth(known_algorithm const& x) const noexcept {
   // What a level adds to the proved bound beyond this factor shows when the whole list is weighed.
   double const k = x.traffic.k;
   return limits_.proved ? x.accuracy.amplification / (k * k) : x.accuracy.growth;
+}
+
+double block_search::from_memory(block const& x, way const& w, around const& passes) noexcept {
+  if (!passes.leaves_in_memory) return 0;
+  return w.outer == nullptr ? x.leaf_in_memory : w.fused ? x.fused_in_memory : 0;
 }
 
 void block_search::unfold(way const& w, int levels, std::vector<outline_level>& into) {
@@ -249,8 +264,10 @@ void block_search::add_explicit(best_ways& best, block const& inner, std::pmr::v
     way w;
     w.outer = x.algorithm;
     w.inner_block = inner.d, w.inner_mixed = inner.mixed, w.inner = static_cast<int>(i);
-    w.overwrite = x.overwriting + x.over->overwriting * below[i].overwrite + x.over->accumulating * below[i].accumulate;
-    w.accumulate = x.adding + x.onto->overwriting * below[i].overwrite + x.onto->accumulating * below[i].accumulate;
+    double const fetching = from_memory(inner, below[i], x);
+    double const overwrite = below[i].overwrite + fetching, accumulate = below[i].accumulate + fetching;
+    w.overwrite = x.overwriting + x.over->overwriting * overwrite + x.over->accumulating * accumulate;
+    w.accumulate = x.adding + x.onto->overwriting * overwrite + x.onto->accumulating * accumulate;
     w.growth = factor * below[i].growth;
     w.held = held + below[i].held;
     if (w.seconds() <= most && best.allow(w.growth, w.held, limits_)) keep(best.list, w);

@@ -62,6 +62,7 @@ public:
     known_algorithm const* algorithm;
     level_passes const *over, *onto;  // of a node that overwrites its C, and of one that adds to it
     double overwriting, adding;       // seconds of the passes of such nodes
+    bool leaves_in_memory;            // what its products are formed from and in
     double sums, temporaries;         // bytes
   };
   /// One fused level of a shape, or two, by all algorithms.
@@ -92,12 +93,14 @@ public:
     double leaf = 0;          // seconds of a classical product
     double in_cache = 0;      // and if its operands were in an inner cache, as those of a fused product may be
     double before_fused = 0;  // of a fused level: fetching its operands, or looking at them if it is the outermost
+    double leaf_in_memory = 0, fused_in_memory = 0;  // what fetching takes beyond that if passes leave all in memory
     std::optional<std::pmr::vector<division>> divisions;
     std::pmr::vector<std::optional<best_ways>> ways;  // by the number of levels; none: not yet known
   };
 
-  block_search(palette const& from, element_type type, problem const& shape, machine_profile const& machine)
-      : from_(from), price_(type, machine), shape_(shape) {}
+  block_search(palette const& from, element_type type, problem const& shape, int workers,
+               machine_profile const& machine)
+      : from_(from), price_(type, machine), shape_(shape), workers_(workers) {}
 
   [[nodiscard]] problem const& shape() const noexcept { return shape_; }
 
@@ -114,6 +117,9 @@ public:
   block& inside(block const& x, division& by);
   std::pmr::vector<around> const& algorithms(block const& x, division& by);
   [[nodiscard]] double growth(known_algorithm const& x) const noexcept;
+
+  /// What a way takes beyond its seconds as a product of such passes.
+  [[nodiscard]] static double from_memory(block const& x, way const& w, around const& passes) noexcept;
 
   /// Appends the levels of a way.
   void unfold(way const& w, int levels, std::vector<outline_level>& into);
@@ -152,6 +158,7 @@ private:
   palette const& from_;
   prices const price_;
   problem const& shape_;
+  int const workers_;
   search_limits limits_;
   // Thousands of small lists that end together: asking the heap for each was a sixth of a plan's time, and doing so in
   // growing pieces, whose pages the heap then gives back to the system, a quarter.

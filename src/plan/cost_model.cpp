@@ -33,6 +33,55 @@ struct by_update {
   [[nodiscard]] double of(bool overwrites) const noexcept { return overwrites ? overwrite : accumulate; }
 };
 
+constexpr int most_levels = 64;
+
+/// The largest piece of a product below the task levels, in whole blocks of its levels.
+extent strip_of(outline const& o, extent const& product) {
+  if (o.strips == 1) return product;
+  std::int64_t blocks_m = 1, blocks_n = 1;
+  for (outline_level const& l : o.levels)
+    if (l.kind != level_kind::task) blocks_m *= l.traffic().m, blocks_n *= l.traffic().n;
+  strip_grid const grid =
+      cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n), o.strips);
+  auto const largest = [](double extent, std::int64_t pieces, std::int64_t blocks) {
+    return std::ceil(extent / static_cast<double>(pieces * blocks)) * static_cast<double>(blocks);
+  };
+  return {largest(product.m, grid.rows, blocks_m), largest(product.n, grid.cols, blocks_n), product.k};
+}
+
+/// The blocks of every level that is not fused, and the product below them with all fused levels as one.
+struct level_blocks {
+  extent blocks[most_levels];
+  int outer = 0, task_levels = 0;
+  extent product;
+  level_counts fused;
+
+  level_blocks(outline const& o, extent x) {
+    bool cut = false;
+    for (outline_level const& l : o.levels) {
+      if (l.kind != level_kind::task && !std::exchange(cut, true)) x = strip_of(o, x);
+      if (l.kind == level_kind::fused) {
+        fused = fused_over(fused, l.traffic());
+        continue;
+      }
+      blocks[outer++] = x = x.over(l.traffic());
+      task_levels += l.kind == level_kind::task;
+    }
+    product = cut ? x : strip_of(o, x);
+  }
+};
+
+distance operands_of(prices const& price, problem const& shape, int workers, outline const& o, level_blocks const& in) {
+  for (int l = in.outer; l-- > 0;) {
+    extent const& block = in.blocks[l];
+    level_order const order =
+        order_of(block, {shape.a_row_major, shape.b_row_major}, false, l < in.task_levels && o.independent);
+    pass_prices const passes(o.levels[l].traffic().in(order), block, price.element_bytes());
+    if (passes.touched() > 0) return price.left_by_passes(passes.touched(), workers);
+  }
+  return distance::in_cache;
+}
+
 class model {
 public:
   model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o,
@@ -59,8 +108,6 @@ public:
   }
 
 private:
-  static constexpr int most_levels = 64;
-
   [[nodiscard]] level_passes const& passes(level_traffic const& t, extent const& block, bool overwrite,
                                            bool independent) const {
     return t.in(order_of(block, {shape_.a_row_major, shape_.b_row_major}, overwrite, independent));
@@ -78,44 +125,15 @@ private:
     return x;
   }
 
-  [[nodiscard]] product_setting setting() const {
-    bool const passes = !o_.levels.empty() && o_.levels.front().kind != level_kind::fused;
-    return {.product_buffer = o_.product_buffer, .between_passes = passes};
-  }
-
-  /// The largest piece of a product below the task levels, in whole blocks of its levels.
-  [[nodiscard]] extent strip_of(extent const& product) const {
-    if (o_.strips == 1) return product;
-    std::int64_t blocks_m = 1, blocks_n = 1;
-    for (outline_level const& l : o_.levels)
-      if (l.kind != level_kind::task) blocks_m *= l.traffic().m, blocks_n *= l.traffic().n;
-    strip_grid const grid =
-        cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n), o_.strips);
-    auto const largest = [](double extent, std::int64_t pieces, std::int64_t blocks) {
-      return std::ceil(extent / static_cast<double>(pieces * blocks)) * static_cast<double>(blocks);
-    };
-    return {largest(product.m, grid.rows, blocks_m), largest(product.n, grid.cols, blocks_n), product.k};
-  }
+  [[nodiscard]] product_setting setting() const { return {.product_buffer = o_.product_buffer, .operands = operands_}; }
 
   void levels(extent x) {
-    // Inwards: the blocks of every level that is not fused, and all fused levels as one.
-    extent blocks[most_levels];
-    int outer = 0, task_levels = 0;
-    level_counts fused;
-    bool cut = false;
-    for (outline_level const& l : o_.levels) {
-      if (l.kind != level_kind::task && !std::exchange(cut, true)) x = strip_of(x);
-      if (l.kind == level_kind::fused) {
-        fused = fused_over(fused, l.traffic());
-        continue;
-      }
-      blocks[outer++] = x = x.over(l.traffic());
-      task_levels += l.kind == level_kind::task;
-    }
-    if (!cut) x = strip_of(x);
-    double const leaf = leaf_seconds(price_, x, fused, setting());
+    level_blocks const in(o_, x);
+    auto const& [blocks, outer, task_levels, product, fused] = in;
+    operands_ = operands_of(price_, shape_, workers_, o_, in);
+    double const leaf = leaf_seconds(price_, product, fused, setting());
     buffers(blocks, outer, task_levels);
-    result_.packing = workers_ * packing(x.over(fused), o_.product_buffer && fused.rank > 1);
+    result_.packing = workers_ * packing(product.over(fused), o_.product_buffer && fused.rank > 1);
 
     // Outwards. The passes of the outermost task level run alone: everything else waits for them.
     by_update node{leaf, leaf}, in_memory;
@@ -306,6 +324,7 @@ private:
   machine_profile const& machine_;
   outline const& o_;
   priced_passes& known_;
+  distance operands_{};
   estimate result_;
 };
 
@@ -321,6 +340,14 @@ void core_sizes(outline const& o, problem const& shape, estimate& result) {
   result.core_m = shape.m - shape.m % m;
   result.core_n = shape.n - shape.n % n;
   result.core_k = shape.k - shape.k % k;
+}
+
+distance operands_of(element_type type, problem const& shape, int workers, machine_profile const& machine,
+                     outline const& o) {
+  estimate e;
+  core_sizes(o, shape, e);
+  level_blocks const in(o, {double(e.core_m), double(e.core_n), double(e.core_k)});
+  return operands_of(prices(type, machine), shape, workers, o, in);
 }
 
 estimate predict(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o,

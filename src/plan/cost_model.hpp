@@ -11,6 +11,7 @@
 #include <heptad/heptad.hpp>
 
 #include "src/plan/known_algorithms.hpp"
+#include "src/plan/prices.hpp"
 #include "src/plan/profile.hpp"
 
 namespace heptad {
@@ -46,6 +47,10 @@ struct estimate {
 
 /// The part of the problem that the levels divide.
 void core_sizes(outline const& o, problem const& shape, estimate& result);
+
+/// Where the innermost passes around the products, those of a node that adds to its C, leave their operands.
+distance operands_of(element_type type, problem const& shape, int workers, machine_profile const& machine,
+                     outline const& o);
 
 /// Prices of the passes of one list of levels, for its variants to share: a plan weighs hundreds of them.
 struct priced_passes {

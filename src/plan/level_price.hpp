@@ -42,6 +42,7 @@ struct pass_prices {
   }
 
   [[nodiscard]] double bytes() const noexcept { return sums_A + sums_B + update_C; }
+  [[nodiscard]] double touched() const noexcept { return touched_A + touched_B + touched_C; }
   [[nodiscard]] double seconds(prices const& price) const {
     double total = 0;
     if (sums_A > 0) total += price.pass(sums_A, touched_A, blocks_A);

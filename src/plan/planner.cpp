@@ -361,7 +361,7 @@ private:
   double const classical_bound_ =
       error_bound({}, {double(shape_.k), 0, 0, double(shape_.k), false}, unit_roundoff(type_)).product;
   palette const palette_;
-  block_search blocks_{palette_, type_, shape_, machine_};
+  block_search blocks_{palette_, type_, shape_, workers_, machine_};
   priced_passes passes_;
   std::vector<considered> considered_;
   std::vector<std::size_t> lists_;  // where in considered_ the variants of each list of levels begin

@@ -76,10 +76,25 @@ double prices::seconds_per_byte(double size, double rate_table::term_rates::*wha
       rates_.terms, [](auto const& t) { return t.size; }, [what](auto const& t) { return 1 / (giga * t.*what); }, size);
 }
 
-double prices::fetching(double m, double n, double k, bool fused) const {
+distance prices::left_by_passes(double touched, int workers) const noexcept {
+  if (touched <= 0) return distance::in_cache;
+  bool const kept = workers == 1 || touched <= static_cast<double>(machine_.l3_bytes) / 2;
+  return kept ? distance::passed : distance::in_memory;
+}
+
+double prices::fetching(double m, double n, double k, bool fused, distance from) const {
+  if (from == distance::in_cache) return 0;
   auto const rate = fused ? &rate_table::term_rates::fused_fetch_gbytes : &rate_table::term_rates::fetch_gbytes;
   double const elements = m * k + k * n + m * n;
-  return bytes_ * elements * seconds_per_byte(std::sqrt(elements / 3), rate);
+  double const size = std::sqrt(elements / 3);
+  double each = seconds_per_byte(size, rate);
+  if (from == distance::in_memory) {
+    // At least as far away as the first operands that passes write past the caches.
+    auto const streams = [&](auto const& t) { return bytes_ * t.size * t.size >= streaming_bytes; };
+    auto const first = std::ranges::find_if(rates_.terms, streams);
+    if (first != rates_.terms.end() && size < first->size) each = std::max(each, 1 / (giga * (*first).*rate));
+  }
+  return bytes_ * elements * each;
 }
 
 double prices::products(double m, double n, double k, double count, product_terms total,
@@ -98,7 +113,7 @@ double prices::products(double m, double n, double k, double count, product_term
   double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
   fused_blocks const& f = how.fused;
   double seconds = count * one;
-  if (how.between_passes) seconds += count / f.rank * fetching(m * f.m, n * f.n, k * f.k, f.rank > 1);
+  seconds += count / f.rank * fetching(m * f.m, n * f.n, k * f.k, f.rank > 1, how.operands);
   if (total.a <= count && total.b <= count && total.c <= count) return seconds;
   return seconds + further_sums(m, n, k, count, total, f) + further_updates(m, n, k, count, total, how);
 }

@@ -21,11 +21,15 @@ struct fused_blocks {
   int m = 1, k = 1, n = 1, rank = 1;
 };
 
+/// Where products find their operands: in an inner cache; where passes over much else have left them, which their size
+/// tells; in memory, however small they are.
+enum class distance { in_cache, passed, in_memory };
+
 /// How products run.
 struct product_setting {
   bool product_buffer = false;  ///< AB, otherwise ABC
-  bool between_passes = false;  ///< operands are where passes over much else have left them, not in an inner cache
-  fused_blocks fused{};         ///< of whole operands, whose size tells how far away they are
+  distance operands = distance::in_cache;
+  fused_blocks fused{};  ///< of whole operands
 };
 
 class prices {
@@ -44,8 +48,11 @@ public:
                                     fused_blocks const& fused) const;
   [[nodiscard]] double further_updates(double m, double n, double k, double count, product_terms total,
                                        product_setting const& how) const;
-  /// Between passes: what fetching A, B and C takes, once for all the products of a fused level.
-  [[nodiscard]] double fetching(double m, double n, double k, bool fused) const;
+  /// What fetching A, B and C takes, once for all the products of a fused level.
+  [[nodiscard]] double fetching(double m, double n, double k, bool fused, distance from) const;
+  /// Where passes that touch so many bytes leave the operands of products: several workers hold much else in the last
+  /// cache, and fetch at once.
+  [[nodiscard]] distance left_by_passes(double touched, int workers) const noexcept;
 
   /// Seconds of a pass that moves `traffic` bytes (read and written) among so many blocks of `footprint` bytes in all,
   /// on one worker.

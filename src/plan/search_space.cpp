@@ -39,7 +39,7 @@ public:
   /// Cheapest first.
   std::vector<whole> run() {
     bool const over = blocks_.shape().beta_zero;
-    follow({}, blocks_.at({1, 1, 1}, false), {0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
+    follow({}, blocks_.at({1, 1, 1}, false), {nullptr, 0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
     std::vector<whole> all;
     for (auto const& some : found_) all.insert(all.end(), some.begin(), some.end());
     std::ranges::stable_sort(all, {}, &whole::seconds);
@@ -56,8 +56,9 @@ private:
     return std::ceil(products / workers_) * workers_ / products;
   }
 
-  /// What surrounds the products: seconds of passes, products that overwrite, products that add.
+  /// What surrounds the products: the innermost level, seconds of passes, products that overwrite, products that add.
   struct surroundings {
+    block_search::around const* innermost = nullptr;
     double passes = 0, overwriting = 0, accumulating = 1;
   };
 
@@ -69,8 +70,10 @@ private:
       std::pmr::vector<way> const& ways = blocks_.ways(block, inner);
       for (std::size_t i = 0; i < ways.size(); ++i) {
         if (growth * ways[i].growth > limits_.growth || held + ways[i].held * workers_ > limits_.workspace) continue;
-        double const work =
-            around.passes + around.overwriting * ways[i].overwrite + around.accumulating * ways[i].accumulate;
+        double const fetching =
+            around.innermost == nullptr ? 0 : block_search::from_memory(block, ways[i], *around.innermost);
+        double const work = around.passes + around.overwriting * (ways[i].overwrite + fetching) +
+                            around.accumulating * (ways[i].accumulate + fetching);
         if (may_keep(outer, work)) keep({tasks, &block, inner, i, work * idle(tasks, ways[i])});
       }
     }
@@ -90,6 +93,7 @@ private:
                    double held, block_search::around const& x) {
     if (held + x.sums > limits_.workspace) return;  // in one slot, at the least
     surroundings next;
+    next.innermost = &x;
     next.passes = around.passes + around.overwriting * x.overwriting + around.accumulating * x.adding;
     next.overwriting = around.overwriting * x.over->overwriting + around.accumulating * x.onto->overwriting;
     next.accumulating = around.overwriting * x.over->accumulating + around.accumulating * x.onto->accumulating;
@@ -178,7 +182,7 @@ search_result search(block_search& blocks, int workers, search_limits const& lim
 
 search_result search(palette const& from, element_type type, problem const& shape, int workers,
                      machine_profile const& machine, search_limits const& limits, std::size_t count) {
-  block_search blocks(from, type, shape, machine);
+  block_search blocks(from, type, shape, workers, machine);
   return search(blocks, workers, limits, count);
 }
 

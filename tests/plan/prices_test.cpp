@@ -17,11 +17,11 @@ TEST_CASE("a product between passes costs its flops and the fetching of A, B and
   double const m = 96, n = 64, k = 80;
   double const flops = 2 * m * n * k / 50e9, fetching = 8 * (m * k + k * n + m * n) / 25e9;
   CHECK(price.product(m, n, k) == Approx(flops));
-  CHECK(price.product(m, n, k, {.between_passes = true}) == Approx(flops + fetching));
+  CHECK(price.product(m, n, k, {.operands = distance::passed}) == Approx(flops + fetching));
   // Of a fused level, whole operands once.
   fused_blocks const strassen{2, 2, 2, 7};
-  CHECK(price.products(m, n, k, 7, {12, 12, 12}, {false, true, strassen}) -
-            price.products(m, n, k, 7, {12, 12, 12}, {false, false, strassen}) ==
+  CHECK(price.products(m, n, k, 7, {12, 12, 12}, {false, distance::passed, strassen}) -
+            price.products(m, n, k, 7, {12, 12, 12}, {false, distance::in_cache, strassen}) ==
         Approx(4 * fetching * 25 / 20));
 }
 
@@ -30,8 +30,34 @@ TEST_CASE("what fetching costs is interpolated between the sizes that were measu
   machine.f32.terms = {{64, 60, 60, 60, 60, 20, 60}, {256, 60, 60, 60, 60, 40, 60}};
   prices const price(element_type::f32, machine);
   double const s = 128, bytes = 3 * 4 * s * s;
-  double const fetching = price.product(s, s, s, {.between_passes = true}) - price.product(s, s, s);
+  double const fetching = price.product(s, s, s, {.operands = distance::passed}) - price.product(s, s, s);
   CHECK(fetching == Approx(bytes * (1 / 20e9 + 1 / 40e9) / 2));
+}
+
+TEST_CASE("what lies in memory is fetched like the first operands that passes write past the caches, or larger ones") {
+  machine_profile machine = test::zen4();
+  machine.f64.terms = {{64, 60, 60, 60, 60, 200, 100}, {320, 60, 60, 60, 60, 40, 25}, {640, 60, 60, 60, 60, 80, 50}};
+  prices const price(element_type::f64, machine);
+  auto const fetching = [&](double s, distance from) { return price.fetching(s, s, s, false, from); };
+  constexpr double small = 3 * 8 * 128 * 128, large = 3 * 8 * 640 * 640;
+  CHECK(fetching(128, distance::in_cache) == 0);
+  CHECK(fetching(128, distance::passed) < 0.6 * small / 40e9);
+  CHECK(fetching(128, distance::in_memory) == Approx(small / 40e9));
+  CHECK(price.fetching(128, 128, 128, true, distance::in_memory) == Approx(small / 25e9));
+  CHECK(fetching(640, distance::in_memory) == Approx(large / 80e9));
+  // A profile that ends before such sizes says nothing of them.
+  machine.f64.terms = {{64, 60, 60, 60, 60, 200, 100}};
+  CHECK(fetching(128, distance::in_memory) == Approx(small / 200e9));
+}
+
+TEST_CASE("passes over more than half of the last cache leave the operands of several workers in memory") {
+  machine_profile machine = test::zen4();
+  machine.l3_bytes = 32 << 20;
+  prices const price(element_type::f64, machine);
+  CHECK(price.left_by_passes(0, 2) == distance::in_cache);
+  CHECK(price.left_by_passes(16 << 20, 2) == distance::passed);
+  CHECK(price.left_by_passes(17 << 20, 2) == distance::in_memory);
+  CHECK(price.left_by_passes(1e9, 1) == distance::passed);
 }
 
 TEST_CASE("a product costs whole vectors of rows, and further ones if its columns of C are not whole cache lines") {
@@ -61,12 +87,14 @@ TEST_CASE("further blocks cost by the size of the whole operands, and updates of
   fused_blocks const small{2, 1, 2, 7}, large{8, 2, 8, 7};
   CHECK(price.further_sums(m, n, k, 7, terms, small) == Approx(5 * block * 2 * (1 / 40e9 + 1 / 80e9)));
   CHECK(price.further_sums(m, n, k, 7, terms, {8, 4, 8, 7}) == Approx(5 * block * 2 * (1 / 10e9 + 1 / 20e9)));
-  CHECK(price.further_updates(m, n, k, 7, terms, {false, false, small}) == Approx(2 * 5 * block / 200e9));
-  CHECK(price.further_updates(m, n, k, 7, terms, {false, false, large}) == Approx(2 * 5 * block / 25e9));
+  CHECK(price.further_updates(m, n, k, 7, terms, {false, distance::in_cache, small}) == Approx(2 * 5 * block / 200e9));
+  CHECK(price.further_updates(m, n, k, 7, terms, {false, distance::in_cache, large}) == Approx(2 * 5 * block / 25e9));
   // Only products of several blocks of k-steps are gathered in a buffer.
-  CHECK(price.further_updates(m, n, k, 7, terms, {true, false, large}) == Approx(2 * 5 * block / 25e9));
-  CHECK(price.further_updates(m, n, 3 * k, 7, terms, {false, false, large}) == Approx(3 * 2 * 5 * block / 25e9));
-  CHECK(price.further_updates(m, n, 3 * k, 7, terms, {true, false, large}) == Approx(2 * 5 * block / 50e9));
+  CHECK(price.further_updates(m, n, k, 7, terms, {true, distance::in_cache, large}) == Approx(2 * 5 * block / 25e9));
+  CHECK(price.further_updates(m, n, 3 * k, 7, terms, {false, distance::in_cache, large}) ==
+        Approx(3 * 2 * 5 * block / 25e9));
+  CHECK(price.further_updates(m, n, 3 * k, 7, terms, {true, distance::in_cache, large}) ==
+        Approx(2 * 5 * block / 50e9));
 }
 
 TEST_CASE("an operand is looked at with the rate for its size, and all workers with at most that of memory") {

@@ -108,7 +108,7 @@ TEST_CASE("a way that only fuses levels costs what its plan does, with the look 
   palette const from = five_algorithms();
   machine_profile const machine = test::zen4();
   problem const shape = shape_of(1536, 1536, 1536, true);
-  block_search blocks(from, element_type::f64, shape, machine);
+  block_search blocks(from, element_type::f64, shape, 1, machine);
   blocks.set({});
   int ways = 0;
   for (way const& w : blocks.ways(blocks.at({1, 1, 1}, false), 1)) {
@@ -122,6 +122,39 @@ TEST_CASE("a way that only fuses levels costs what its plan does, with the look 
     ++ways;
   }
   CHECK(ways > 0);
+}
+
+TEST_CASE("what several workers fetch between large passes they fetch from memory") {
+  palette const from(std::vector<std::string>{"strassen"});
+  machine_profile machine = test::zen4();
+  machine.f64.terms = {{128, 5, 5, 5, 5, 80, 80}, {448, 5, 5, 5, 5, 45, 40}};  // a fused level spares workspace, never time
+  problem const shape = shape_of(768, 768, 768, true);
+  prices const price(element_type::f64, machine);
+  auto const further = [&](double size, bool fused) {
+    return price.fetching(size, size, size, fused, distance::in_memory) -
+           price.fetching(size, size, size, fused, distance::passed);
+  };
+  REQUIRE(std::min(further(384, true), further(384, false)) > 0);
+  // The only way of its kind: an explicit level around another one or a fused one, or none.
+  auto const seconds = [&](int workers, int levels, bool inner_fused) {
+    block_search blocks(from, element_type::f64, shape, workers, machine);
+    search_limits limits;
+    limits.any_kind = true;
+    blocks.set(limits);
+    for (way const& w : blocks.ways(blocks.at({1, 1, 1}, false), levels)) {
+      if (w.fused) continue;
+      if (levels == 1) return w.overwrite;
+      way const& inner = blocks.ways(blocks.at(w.inner_block, false), 1)[static_cast<std::size_t>(w.inner)];
+      if (inner.fused == inner_fused) return w.overwrite;
+    }
+    FAIL("no such way");
+    return 0.0;
+  };
+  using Catch::Detail::Approx;
+  CHECK(seconds(2, 1, false) - seconds(1, 1, false) == Approx(7 * further(384, false)));
+  CHECK(seconds(2, 2, true) - seconds(1, 2, true) == Approx(7 * further(384, true)));
+  // The inner passes of two explicit levels are over little.
+  CHECK(seconds(2, 2, false) == seconds(1, 2, false));
 }
 
 TEST_CASE("algorithms of up to sixteen blocks are searched, but those that another one of their shape beats") {
@@ -192,7 +225,7 @@ TEST_CASE("a search finds the same whatever was searched for before within other
   for (int const workers : {1, 4})
     for (problem const& shape :
          {shape_of(2048, 2048, 2048, true), shape_of(1717, 2300, 999, false), shape_of(300, 300, 300, true)}) {
-      block_search blocks(all, element_type::f64, shape, machine);
+      block_search blocks(all, element_type::f64, shape, workers, machine);
       for (int const turn : {0, 1})
         for (search_limits const& limits : within) {
           CAPTURE(workers, shape.m, turn, &limits - within.data());

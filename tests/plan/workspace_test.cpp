@@ -112,3 +112,19 @@ TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks
     CHECK(predict(p.type, p.shape, 1, machine, outline_of(p)).seconds == Approx(seconds).epsilon(1e-9));
   });
 }
+
+TEST_CASE("the products of a graph lie where the planner says that the innermost passes leave them") {
+  machine_profile const machine = test::zen4();
+  auto const operands = [&](plan p, int workers) {
+    p.workers = workers;
+    complete_plan(p, machine);
+    return build_gemm_graph(p, machine).operands;
+  };
+  plan const one_level = with({{"winograd", T}, {"strassen", F}}, {1024, 1024, 1024}, 2);
+  CHECK(operands(one_level, 1) == distance::passed);
+  CHECK(operands(one_level, 2) == distance::in_memory);
+  CHECK(operands(with({{"winograd", T}, {"strassen", F}}, {512, 512, 512}, 2), 2) == distance::passed);
+  CHECK(operands(with({{"winograd", T}, {"winograd", E}}, {1024, 1024, 1024}, 2), 2) == distance::passed);
+  CHECK(operands(with({{"strassen", F}}, {1024, 1024, 1024}, 2), 2) == distance::in_cache);
+  CHECK(operands(with({}, {1024, 1024, 1024}, 2), 2) == distance::in_cache);
+}
