@@ -99,7 +99,7 @@ void run(calibrate_arguments const& given) {
 
 void add_calibrate_command(CLI::App& app) {
   auto const given = std::make_shared<calibrate_arguments>();
-  auto* const command = app.add_subcommand("calibrate", "Measure this machine for the planner, about a minute");
+  auto* const command = app.add_subcommand("calibrate", "Measure this machine for the planner, about four minutes");
   command->add_option("--kernel", given->kernel, "a kernel set from `heptad info`, or auto");
   command->add_option("--device", given->device, "cpu, or cuda: the current CUDA device, some seconds")
       ->check(CLI::IsMember({"cpu", "cuda"}))

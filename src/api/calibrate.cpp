@@ -31,7 +31,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr int pass_turns = 3;  // seconds apart: the fastest counts
+// Others on a shared machine slow it for seconds or minutes: everything is measured in turns most of a minute apart.
+constexpr int turns = 5;
 
 double wall_seconds() { return std::chrono::duration<double>(steady::now().time_since_epoch()).count(); }
 
@@ -43,6 +44,19 @@ double thread_seconds() {
 }
 
 calibration_clocks system_clocks() { return {thread_seconds, wall_seconds}; }
+
+// GB/s in each turn.
+class rates {
+public:
+  void add(double gbytes) { seconds_.push_back(1 / gbytes); }
+  [[nodiscard]] double undisturbed() const { return 1 / heptad::undisturbed(seconds_); }
+
+private:
+  std::vector<double> seconds_;  // for a gigabyte
+};
+struct rates_of_pass {
+  rates alone, together, scan;
+};
 
 // GB/s, read and written, of Winograd's four sums of A: eight blocks that together take `bytes` per worker. In a
 // product much else is read and written between two passes over the same blocks, so they are taken in turn from several
@@ -179,25 +193,37 @@ machine_profile calibrate(calibration_settings const& settings) {
   pass_sizes.push_back(large);
   std::ranges::sort(pass_sizes);
 
-  int const steps = product_steps(settings) + pass_turns * static_cast<int>(pass_sizes.size()) + 3;
+  rates_bench<double> f64(with_clocks, p.kernel);
+  rates_bench<float> f32(with_clocks, p.kernel);
+  widths_bench widths(with_clocks, p.kernel);
+  rates updates;
+  std::vector<rates_of_pass> passes(pass_sizes.size());
+  int const steps = turns * (f64.steps() + f32.steps() + static_cast<int>(pass_sizes.size()) + 2) + 1;
   progress_steps progress(settings.progress, steps);
-  p.f64 = measure_rates<double>(with_clocks, p.kernel, progress);
-  p.f32 = measure_rates<float>(with_clocks, p.kernel, progress);
-
-  p.passes.clear();
-  for (double const bytes : pass_sizes) p.passes.push_back({bytes, 0, 0, 0});
-  for (int turn = 0; turn < pass_turns; ++turn)
-    for (pass_rate& rate : p.passes) {
-      progress.next(fmt::format("passes over {:.3g} MB", rate.bytes / 1e6));
-      rate.gbytes = std::max(rate.gbytes, pass_gbytes(clocks, rate.bytes, large, 1));
-      double const each = std::min(rate.bytes, eighth / workers);
-      double const together = workers == 1 ? 0 : pass_gbytes(clocks, each, large, workers);
-      rate.gbytes_all = std::max({rate.gbytes_all, rate.gbytes, together});
-      rate.scan_gbytes = std::max(rate.scan_gbytes, scan_gbytes(clocks, rate.bytes, large));
+  for (int turn = 0; turn < turns; ++turn) {
+    f64.turn(progress);
+    f32.turn(progress);
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      progress.next(fmt::format("passes over {:.3g} MB", pass_sizes[i] / 1e6));
+      passes[i].alone.add(pass_gbytes(clocks, pass_sizes[i], large, 1));
+      double const each = std::min(pass_sizes[i], eighth / workers);
+      if (workers > 1) passes[i].together.add(pass_gbytes(clocks, each, large, workers));
+      passes[i].scan.add(scan_gbytes(clocks, pass_sizes[i], large));
     }
-  p.widths = measure_widths(with_clocks, p, progress);
-  progress.next("updates in memory");
-  p.update_gbytes = update_gbytes(clocks, large);
+    widths.turn(progress);
+    progress.next("updates in memory");
+    updates.add(update_gbytes(clocks, large));
+  }
+  p.f64 = f64.rates();
+  p.f32 = f32.rates();
+  p.passes.clear();
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    double const alone = passes[i].alone.undisturbed();
+    double const together = workers > 1 ? std::max(alone, passes[i].together.undisturbed()) : alone;
+    p.passes.push_back({pass_sizes[i], alone, together, passes[i].scan.undisturbed()});
+  }
+  p.widths = widths.widths(p);
+  p.update_gbytes = updates.undisturbed();
 
   progress.next("tasks");
   // Of a call that finds its workers awake. Sleeping ones cost the caller hardly more: it begins without them, and does

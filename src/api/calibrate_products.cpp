@@ -15,11 +15,9 @@
 namespace heptad {
 namespace {
 
-// Plans are told apart by a few percent, and a shared machine may lose more than that for seconds: everything is
-// measured in turns that are far apart, and what others add is left out (undisturbed); what is compared is measured one
-// right after the other (time_beyond).
-constexpr int turns = 5;
-// Of fused levels in each turn, of operands that are not too large for it.
+// Plans are told apart by a few percent, and a shared machine may lose more than that for seconds: what others add is
+// left out (undisturbed), and what is compared is measured one right after the other (time_beyond).
+// Of levels in each turn, fused ones of operands that are not too large for it.
 constexpr int repeats = 2, most_repeated_size = 1024;
 
 // A fused level whose terms are priced, and the shape of the operands that it cuts, in halves of their size: cubes, and
@@ -231,74 +229,99 @@ private:
 
 }  // namespace
 
-int product_steps(calibration_settings const& settings) {
-  std::size_t const sizes = 2 * settings.sides.size() + sizes_of_operands<float>(settings).size() +
-                            sizes_of_operands<double>(settings).size();
-  return turns * static_cast<int>(sizes);
+template <typename T>
+struct rates_bench<T>::samples {
+  std::vector<std::vector<double>> products;  // seconds, for every three sides
+  std::vector<times_of_size> levels;
+  ragged_bench ragged;
+};
+
+template <typename T>
+rates_bench<T>::rates_bench(calibration_settings const& settings, std::string kernel)
+    : settings_(settings),
+      kernel_(std::move(kernel)),
+      sizes_(sizes_of_operands<T>(settings)),
+      samples_(std::make_unique<samples>()) {
+  std::size_t const sides = settings.sides.size();
+  samples_->products.resize(sides * sides * sides);
+  samples_->levels.resize(sizes_.size());
 }
 
 template <typename T>
-rate_table measure_rates(calibration_settings const& settings, std::string const& kernel, progress_steps& progress) {
+rates_bench<T>::~rates_bench() = default;
+
+template <typename T>
+int rates_bench<T>::steps() const {
+  return static_cast<int>(settings_.sides.size() + sizes_.size());
+}
+
+template <typename T>
+void rates_bench<T>::turn(progress_steps& progress) {
   constexpr double product_budget = 0.01, level_budget = 0.02;
   char const* const name = sizeof(T) == 8 ? "f64" : "f32";
-  std::vector<int> const sizes = sizes_of_operands<T>(settings);
-  product_bench<T> const bench(kernel, settings.clocks, room_for_rates(settings, sizes));
-  rate_table r;
-  r.sides = settings.sides;
-  std::vector<std::vector<double>> products(r.sides.size() * r.sides.size() * r.sides.size());
-  std::vector<times_of_size> times(sizes.size());
-  ragged_bench ragged;
-  for (int turn = 0; turn < turns; ++turn) {
-    auto product = products.begin();
-    for (int const m : r.sides) {
-      progress.next(fmt::format("{} products with {} rows", name, m));
-      for (int const n : r.sides)
-        for (int const k : r.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
-    }
-    for (std::size_t s = 0; s < times.size(); ++s) {
-      int const size = sizes[s];
-      progress.next(fmt::format("{} sums and updates in operands of {}", name, size));
-      for (int i = 0; i < (size > most_repeated_size ? 1 : repeats); ++i) times[s].turn(bench, size, level_budget);
-    }
-    for (int i = 0; i < repeats; ++i) ragged.turn(bench, level_budget);
+  product_bench<T> const bench(kernel_, settings_.clocks, room_for_rates(settings_, sizes_));
+  auto product = samples_->products.begin();
+  for (int const m : settings_.sides) {
+    progress.next(fmt::format("{} products with {} rows", name, m));
+    for (int const n : settings_.sides)
+      for (int const k : settings_.sides) (product++)->push_back(bench.plain({m, n, k}, product_budget));
   }
+  for (std::size_t s = 0; s < sizes_.size(); ++s) {
+    int const size = sizes_[s];
+    progress.next(fmt::format("{} sums and updates in operands of {}", name, size));
+    for (int i = 0; i < (size > most_repeated_size ? 1 : repeats); ++i)
+      samples_->levels[s].turn(bench, size, level_budget);
+  }
+  for (int i = 0; i < repeats; ++i) samples_->ragged.turn(bench, level_budget);
+}
+
+template <typename T>
+rate_table rates_bench<T>::rates() const {
+  rate_table r;
+  r.sides = settings_.sides;
   r.product_gflops.clear();
-  auto product = products.begin();
+  auto product = samples_->products.begin();
   for (int const m : r.sides)
     for (int const n : r.sides)
       for (int const k : r.sides) r.product_gflops.push_back(2e-9 * m * n * k / undisturbed(*product++));
-  cpu::kernel_set<T> const& kernels = *cpu::find_kernel_set<T>(kernel);
+  cpu::kernel_set<T> const& kernels = *cpu::find_kernel_set<T>(kernel_);
   r.vector_rows = kernels.unpacked_rows > 0 ? kernels.unpacked_rows : kernels.blocks().mr;
-  r.ragged_rows = ragged.rows(r.vector_rows);
+  r.ragged_rows = samples_->ragged.rows(r.vector_rows);
   r.terms.clear();
-  for (std::size_t s = 0; s < times.size(); ++s)
-    r.terms.push_back(term_rates(sizes[s], sizeof(T), times[s], s > 0 ? &r.terms.back() : nullptr));
+  for (std::size_t s = 0; s < sizes_.size(); ++s)
+    r.terms.push_back(term_rates(sizes_[s], sizeof(T), samples_->levels[s], s > 0 ? &r.terms.back() : nullptr));
   return r;
 }
 
-std::vector<pass_width> measure_widths(calibration_settings const& settings, machine_profile const& machine,
-                                       progress_steps& progress) {
+widths_bench::widths_bench(calibration_settings const& settings, std::string kernel)
+    : settings_(settings),
+      kernel_(std::move(kernel)),
+      within_(std::size(level_samples) * settings.level_sizes.size()),
+      alone_(within_.size()) {}
+
+void widths_bench::turn(progress_steps& progress) {
   progress.next("levels with few and many blocks");
-  constexpr int level_turns = 9;  // what passes add is a small part of a level
   constexpr double budget = 0.02;
-  std::size_t const sizes = settings.level_sizes.size();
-  product_bench<double> const bench(machine.kernel, settings.clocks, room_for_levels(settings.level_sizes));
-  // Seconds of a level, and of its blocks' products alone: by a fused level, as most are.
+  std::size_t const sizes = settings_.level_sizes.size();
+  product_bench<double> const bench(kernel_, settings_.clocks, room_for_levels(settings_.level_sizes));
+  // A level, and its blocks' products alone: by a fused level, as most are.
   auto const inner = find_algorithm("strassen");
-  std::vector<std::vector<double>> within(std::size(level_samples) * sizes), alone(within.size());
-  for (int turn = 0; turn < level_turns; ++turn)
-    for (std::size_t i = 0; i < within.size(); ++i) {
-      int const size = settings.level_sizes[i % sizes];
+  for (int repeat = 0; repeat < repeats; ++repeat)
+    for (std::size_t i = 0; i < within_.size(); ++i) {
+      int const size = settings_.level_sizes[i % sizes];
       auto const x = find_algorithm(level_samples[i / sizes]);
       extents const leaf{size / inner->m, size / inner->n, size / inner->k};
       plan_level const fused{inner->name, level_kind::fused, inner};
-      alone[i].push_back(bench.levels({fused}, leaf, false, budget, true));
-      within[i].push_back(bench.levels({{x->name, level_kind::explicit_passes, x}, fused}, leaf, false, budget));
+      alone_[i].push_back(bench.levels({fused}, leaf, false, budget, true));
+      within_[i].push_back(bench.levels({{x->name, level_kind::explicit_passes, x}, fused}, leaf, false, budget));
     }
+}
 
+std::vector<pass_width> widths_bench::widths(machine_profile const& machine) const {
   machine_profile by_bytes = machine;
   by_bytes.widths = {{1, 1}};
   prices const price(element_type::f64, by_bytes);
+  std::size_t const sizes = settings_.level_sizes.size();
   std::vector<pass_width> widths;
   for (std::size_t l = 0; l < std::size(level_samples); ++l) {
     auto const coefficients = find_algorithm(level_samples[l]);
@@ -306,11 +329,11 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
     double expected = 0, measured = 0;
     int blocks = 0;
     for (std::size_t s = 0; s < sizes; ++s) {
-      double const size = settings.level_sizes[s];
+      double const size = settings_.level_sizes[s];
       extent const block{size, size, size};
       pass_prices const passes(t.in(order_of(block, {}, true, false)), block, sizeof(double));
       expected += passes.seconds(price);
-      measured += time_beyond(alone[l * sizes + s], t.rank, within[l * sizes + s]);
+      measured += time_beyond(alone_[l * sizes + s], t.rank, within_[l * sizes + s]);
       blocks = (passes.blocks_A + passes.blocks_B + passes.blocks_C) / 3;
     }
     widths.push_back({blocks, std::clamp(measured / expected, 1.0, 4.0)});
@@ -318,7 +341,7 @@ std::vector<pass_width> measure_widths(calibration_settings const& settings, mac
   return widths;
 }
 
-template rate_table measure_rates<float>(calibration_settings const&, std::string const&, progress_steps&);
-template rate_table measure_rates<double>(calibration_settings const&, std::string const&, progress_steps&);
+template class rates_bench<float>;
+template class rates_bench<double>;
 
 }  // namespace heptad
