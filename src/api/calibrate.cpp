@@ -50,6 +50,11 @@ class rates {
 public:
   void add(double gbytes) { seconds_.push_back(1 / gbytes); }
   [[nodiscard]] double undisturbed() const { return 1 / heptad::undisturbed(seconds_); }
+  [[nodiscard]] double median() const {
+    std::vector<double> sorted = seconds_;
+    std::ranges::sort(sorted);
+    return 1 / sorted[sorted.size() / 2];
+  }
 
 private:
   std::vector<double> seconds_;  // for a gigabyte
@@ -219,7 +224,8 @@ machine_profile calibrate(calibration_settings const& settings) {
   p.passes.clear();
   for (std::size_t i = 0; i < passes.size(); ++i) {
     double const alone = passes[i].alone.undisturbed();
-    double const together = workers > 1 ? std::max(alone, passes[i].together.undisturbed()) : alone;
+    // Not the fastest: on virtual cores that move between parts of a processor it is more than they usually share.
+    double const together = workers > 1 ? std::max(alone, passes[i].together.median()) : alone;
     p.passes.push_back({pass_sizes[i], alone, together, passes[i].scan.undisturbed()});
   }
   p.widths = widths.widths(p);
