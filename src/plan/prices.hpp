@@ -43,7 +43,8 @@ public:
   [[nodiscard]] double product(double m, double n, double k, product_setting const& how = {}) const {
     return products(m, n, k, 1, {}, how);
   }
-  /// Of that, what the blocks take beyond one in each sum and one to update.
+  /// Of that, what the blocks take beyond one in each sum and one to update; and in shallow products of fused levels
+  /// what all updates take of a C that is larger than a quarter of the last cache.
   [[nodiscard]] double further_sums(double m, double n, double k, double count, product_terms total,
                                     fused_blocks const& fused) const;
   [[nodiscard]] double further_updates(double m, double n, double k, double count, product_terms total,

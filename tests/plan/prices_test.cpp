@@ -97,6 +97,27 @@ TEST_CASE("further blocks cost by the size of the whole operands, and updates of
         Approx(2 * 5 * block / 50e9));
 }
 
+TEST_CASE("products of few k-steps hide less of what updates of a large C take") {
+  machine_profile machine = test::zen4();
+  machine.l3_bytes = 32 << 20;
+  machine.update_gbytes = 40;
+  machine.f64.terms = {{256, 40, 80, 100, 200, 60, 60}};
+  prices const price(element_type::f64, machine);
+  product_setting const how{false, distance::in_cache, {2, 2, 2, 7}};
+  double const s = 1024, block = 8 * s * s, beside = 2 * 5 * block / 200e9, all = 2 * 12 * block / 40e9;
+  auto const updates = [&](double size, double k) {
+    return price.further_updates(size, size, k, 7, {12, 12, 12}, how);
+  };
+  CHECK(updates(s, 32) == Approx(beside + 0.75 * all));
+  CHECK(updates(s, 96) == Approx(beside + 0.25 * all));
+  CHECK(updates(s, 128) == Approx(beside));
+  CHECK(updates(512, 32) == Approx(beside / 4));  // a quarter of the cache
+  CHECK(updates(520, 32) > beside / 4 * 2);
+  // Each of the products of a fused level, even one of single blocks.
+  double const plain = price.products(s, s, 32, 1, {1, 1, 1}, {});
+  CHECK(price.products(s, s, 32, 1, {1, 1, 1}, how) == Approx(plain + 0.75 * 2 * block / 40e9));
+}
+
 TEST_CASE("an operand is looked at with the rate for its size, and all workers with at most that of memory") {
   machine_profile machine = test::zen4();
   machine.passes = {{1e6, 10, 10, 40}, {1e8, 10, 80, 20}};
