@@ -73,10 +73,13 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   double const A = price_.element_bytes() * m * k, B = price_.element_bytes() * k * n;
   if (inside_passes(x)) {
     auto const fetching = [&](bool fused, distance from) { return price_.fetching(m, n, k, fused, from); };
+    double const plain = fetching(false, distance::passed);
     x.before_fused = fetching(true, distance::passed);
-    x.leaf = x.in_cache + fetching(false, distance::passed);
-    x.fused_in_memory = fetching(true, distance::in_memory) - fetching(true, distance::passed);
-    x.leaf_in_memory = fetching(false, distance::in_memory) - fetching(false, distance::passed);
+    x.leaf = x.in_cache + plain;
+    if (workers_ > 1) {
+      x.fused_in_memory = fetching(true, distance::in_memory) - x.before_fused;
+      x.leaf_in_memory = fetching(false, distance::in_memory) - plain;
+    }
   } else {
     x.before_fused = price_.scan(A, A) + price_.scan(B, B);
     x.leaf = x.in_cache;

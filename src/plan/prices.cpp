@@ -86,18 +86,20 @@ distance prices::left_by_passes(double touched, int workers) const noexcept {
   return kept ? distance::passed : distance::in_memory;
 }
 
+rate_table::term_rates const* prices::first_streamed(rate_table const& rates, double element_bytes) noexcept {
+  auto const streams = [&](auto const& t) { return element_bytes * t.size * t.size >= streaming_bytes; };
+  auto const first = std::ranges::find_if(rates.terms, streams);
+  return first == rates.terms.end() ? nullptr : &*first;
+}
+
 double prices::fetching(double m, double n, double k, bool fused, distance from) const {
   if (from == distance::in_cache) return 0;
   auto const rate = fused ? &rate_table::term_rates::fused_fetch_gbytes : &rate_table::term_rates::fetch_gbytes;
   double const elements = m * k + k * n + m * n;
   double const size = std::sqrt(elements / 3);
   double each = seconds_per_byte(size, rate);
-  if (from == distance::in_memory) {
-    // At least as far away as the first operands that passes write past the caches.
-    auto const streams = [&](auto const& t) { return bytes_ * t.size * t.size >= streaming_bytes; };
-    auto const first = std::ranges::find_if(rates_.terms, streams);
-    if (first != rates_.terms.end() && size < first->size) each = std::max(each, 1 / (giga * (*first).*rate));
-  }
+  if (from == distance::in_memory && first_streamed_ != nullptr && size < first_streamed_->size)
+    each = std::max(each, 1 / (giga * first_streamed_->*rate));
   return bytes_ * elements * each;
 }
 

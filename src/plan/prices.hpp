@@ -35,7 +35,10 @@ struct product_setting {
 class prices {
 public:
   prices(element_type type, machine_profile const& machine)
-      : machine_(machine), rates_(type == element_type::f64 ? machine.f64 : machine.f32), bytes_(bytes_of(type)) {}
+      : machine_(machine),
+        rates_(type == element_type::f64 ? machine.f64 : machine.f32),
+        bytes_(bytes_of(type)),
+        first_streamed_(first_streamed(rates_, bytes_)) {}
 
   /// Seconds of `count` products m×k times k×n with so many terms in all.
   [[nodiscard]] double products(double m, double n, double k, double count, product_terms total,
@@ -78,9 +81,13 @@ private:
   /// GB/s among so many bytes.
   [[nodiscard]] double rate_of(double bytes, double pass_rate::*what) const;
 
+  /// Of the first operands that passes write past the caches; nullptr: none were measured.
+  static rate_table::term_rates const* first_streamed(rate_table const& rates, double element_bytes) noexcept;
+
   machine_profile const& machine_;
   rate_table const& rates_;
   double const bytes_;
+  rate_table::term_rates const* const first_streamed_;
 };
 
 }  // namespace heptad

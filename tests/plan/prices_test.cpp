@@ -47,7 +47,8 @@ TEST_CASE("what lies in memory is fetched like the first operands that passes wr
   CHECK(fetching(640, distance::in_memory) == Approx(large / 80e9));
   // A profile that ends before such sizes says nothing of them.
   machine.f64.terms = {{64, 60, 60, 60, 60, 200, 100}};
-  CHECK(fetching(128, distance::in_memory) == Approx(small / 200e9));
+  CHECK(prices(element_type::f64, machine).fetching(128, 128, 128, false, distance::in_memory) ==
+        Approx(small / 200e9));
 }
 
 TEST_CASE("passes over more than half of the last cache leave the operands of several workers in memory") {
