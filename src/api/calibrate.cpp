@@ -22,6 +22,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/calibrate_products.hpp"
 #include "src/api/context.hpp"
+#include "src/api/median.hpp"
 #include "src/api/present.hpp"
 #include "src/matrix/limits.hpp"
 #include "tasks/gemm_graph.hpp"
@@ -50,11 +51,7 @@ class rates {
 public:
   void add(double gbytes) { seconds_.push_back(1 / gbytes); }
   [[nodiscard]] double undisturbed() const { return 1 / heptad::undisturbed(seconds_); }
-  [[nodiscard]] double median() const {
-    std::vector<double> sorted = seconds_;
-    std::ranges::sort(sorted);
-    return 1 / sorted[sorted.size() / 2];
-  }
+  [[nodiscard]] double median() const { return 1 / heptad::median(seconds_); }
 
 private:
   std::vector<double> seconds_;  // for a gigabyte

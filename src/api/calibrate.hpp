@@ -29,7 +29,8 @@ struct calibration_settings {
 };
 
 /// A measured profile of this machine. Blocking, about four minutes; uses all the cores that the process may use and
-/// at most an eighth of the memory. Lower quartiles, each of several runs (see undisturbed). Throws
+/// at most an eighth of the memory. Lower quartiles of turns over all that time (see undisturbed); of
+/// passes by all cores at once medians. Throws
 /// error{invalid_argument} when the kernel set is unknown or cannot run here, error{out_of_memory}.
 machine_profile calibrate(calibration_settings const& settings = {});
 

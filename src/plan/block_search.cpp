@@ -70,7 +70,6 @@ block_search::block& block_search::at(divisors d, bool mixed) {
   ++priced_;
   x.in_cache = price_.product(x.size.m, x.size.n, x.size.k);
   auto const [m, n, k] = x.size;
-  double const A = price_.element_bytes() * m * k, B = price_.element_bytes() * k * n;
   if (inside_passes(x)) {
     auto const fetching = [&](bool fused, distance from) { return price_.fetching(m, n, k, fused, from); };
     double const plain = fetching(false, distance::passed);
@@ -81,6 +80,7 @@ block_search::block& block_search::at(divisors d, bool mixed) {
       x.leaf_in_memory = fetching(false, distance::in_memory) - plain;
     }
   } else {
+    double const A = price_.element_bytes() * m * k, B = price_.element_bytes() * k * n;
     x.before_fused = price_.scan(A, A) + price_.scan(B, B);
     x.leaf = x.in_cache;
   }
@@ -165,8 +165,7 @@ double block_search::growth(known_algorithm const& x) const noexcept {
   return limits_.proved ? x.accuracy.amplification / (k * k) : x.accuracy.growth;
 }
 
-double block_search::from_memory(block const& x, way const& w, around const& passes) noexcept {
-  if (!passes.leaves_in_memory) return 0;
+double block_search::from_memory(block const& x, way const& w) noexcept {
   return w.outer == nullptr ? x.leaf_in_memory : w.fused ? x.fused_in_memory : 0;
 }
 
@@ -267,7 +266,7 @@ void block_search::add_explicit(best_ways& best, block const& inner, std::pmr::v
     way w;
     w.outer = x.algorithm;
     w.inner_block = inner.d, w.inner_mixed = inner.mixed, w.inner = static_cast<int>(i);
-    double const fetching = from_memory(inner, below[i], x);
+    double const fetching = x.leaves_in_memory ? from_memory(inner, below[i]) : 0;
     double const overwrite = below[i].overwrite + fetching, accumulate = below[i].accumulate + fetching;
     w.overwrite = x.overwriting + x.over->overwriting * overwrite + x.over->accumulating * accumulate;
     w.accumulate = x.adding + x.onto->overwriting * overwrite + x.onto->accumulating * accumulate;

@@ -118,8 +118,8 @@ public:
   std::pmr::vector<around> const& algorithms(block const& x, division& by);
   [[nodiscard]] double growth(known_algorithm const& x) const noexcept;
 
-  /// What a way takes beyond its seconds as a product of such passes.
-  [[nodiscard]] static double from_memory(block const& x, way const& w, around const& passes) noexcept;
+  /// What a way takes beyond its seconds below passes that leave all in memory.
+  [[nodiscard]] static double from_memory(block const& x, way const& w) noexcept;
 
   /// Appends the levels of a way.
   void unfold(way const& w, int levels, std::vector<outline_level>& into);

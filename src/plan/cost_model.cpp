@@ -71,12 +71,17 @@ struct level_blocks {
   }
 };
 
+level_passes const& passes_around(extent const& block, level_traffic const& t, problem const& shape, bool overwrite,
+                                  bool independent) {
+  return t.in(order_of(block, {shape.a_row_major, shape.b_row_major}, overwrite, independent));
+}
+
 distance operands_of(prices const& price, problem const& shape, int workers, outline const& o, level_blocks const& in) {
   for (int l = in.outer; l-- > 0;) {
     extent const& block = in.blocks[l];
-    level_order const order =
-        order_of(block, {shape.a_row_major, shape.b_row_major}, false, l < in.task_levels && o.independent);
-    pass_prices const passes(o.levels[l].traffic().in(order), block, price.element_bytes());
+    bool const independent = l < in.task_levels && o.independent;
+    pass_prices const passes(passes_around(block, o.levels[l].traffic(), shape, false, independent), block,
+                             price.element_bytes());
     if (passes.touched() > 0) return price.left_by_passes(passes.touched(), workers);
   }
   return distance::in_cache;
@@ -110,7 +115,7 @@ public:
 private:
   [[nodiscard]] level_passes const& passes(level_traffic const& t, extent const& block, bool overwrite,
                                            bool independent) const {
-    return t.in(order_of(block, {shape_.a_row_major, shape_.b_row_major}, overwrite, independent));
+    return passes_around(block, t, shape_, overwrite, independent);
   }
 
   priced_passes::node const& priced(int level, extent const& block, bool overwrite, bool independent) {
@@ -120,7 +125,7 @@ private:
                         price_.element_bytes());
     x.seconds = p.seconds(price_);
     x.bytes = p.bytes();
-    if (p.touched_A + p.touched_B + p.touched_C > double(machine_.l3_bytes) / workers_) x.moved = x.bytes;
+    if (p.touched() > double(machine_.l3_bytes) / workers_) x.moved = x.bytes;
     if (level == 0) x.shared_seconds = workers_ == 1 ? x.seconds : p.seconds(price_, workers_);
     return x;
   }

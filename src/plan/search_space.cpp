@@ -39,7 +39,7 @@ public:
   /// Cheapest first.
   std::vector<whole> run() {
     bool const over = blocks_.shape().beta_zero;
-    follow({}, blocks_.at({1, 1, 1}, false), {nullptr, 0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
+    follow({}, blocks_.at({1, 1, 1}, false), {false, 0, over ? 1.0 : 0.0, over ? 0.0 : 1.0}, 1, 0);
     std::vector<whole> all;
     for (auto const& some : found_) all.insert(all.end(), some.begin(), some.end());
     std::ranges::stable_sort(all, {}, &whole::seconds);
@@ -56,9 +56,10 @@ private:
     return std::ceil(products / workers_) * workers_ / products;
   }
 
-  /// What surrounds the products: the innermost level, seconds of passes, products that overwrite, products that add.
+  /// What surrounds the products: whether their operands are left in memory, seconds of passes, products that
+  /// overwrite, products that add.
   struct surroundings {
-    block_search::around const* innermost = nullptr;
+    bool in_memory = false;
     double passes = 0, overwriting = 0, accumulating = 1;
   };
 
@@ -70,8 +71,7 @@ private:
       std::pmr::vector<way> const& ways = blocks_.ways(block, inner);
       for (std::size_t i = 0; i < ways.size(); ++i) {
         if (growth * ways[i].growth > limits_.growth || held + ways[i].held * workers_ > limits_.workspace) continue;
-        double const fetching =
-            around.innermost == nullptr ? 0 : block_search::from_memory(block, ways[i], *around.innermost);
+        double const fetching = around.in_memory ? block_search::from_memory(block, ways[i]) : 0;
         double const work = around.passes + around.overwriting * (ways[i].overwrite + fetching) +
                             around.accumulating * (ways[i].accumulate + fetching);
         if (may_keep(outer, work)) keep({tasks, &block, inner, i, work * idle(tasks, ways[i])});
@@ -93,7 +93,7 @@ private:
                    double held, block_search::around const& x) {
     if (held + x.sums > limits_.workspace) return;  // in one slot, at the least
     surroundings next;
-    next.innermost = &x;
+    next.in_memory = x.leaves_in_memory;
     next.passes = around.passes + around.overwriting * x.overwriting + around.accumulating * x.adding;
     next.overwriting = around.overwriting * x.over->overwriting + around.accumulating * x.onto->overwriting;
     next.accumulating = around.overwriting * x.over->accumulating + around.accumulating * x.onto->accumulating;
