@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,18 +43,33 @@ private:
   std::byte* next_;
 };
 
-/// Where a space begins and how it is strided. Operands A and B are here too, and never written.
+constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max() / 2;
+
+/// Where a space begins and how it is strided. Operands A and B are here too, and never written. Blocks of them may
+/// reach beyond `rows` and `cols`: what they lack is zero.
 template <typename T>
 struct bound_space {
   T* data;
   std::int64_t rs, cs;
+  std::int64_t rows = unbounded, cols = unbounded;
 
   [[nodiscard]] T* at(block const& b) const noexcept { return data + b.row * rs + b.col * cs; }
+  /// Of the rows, or columns, of a block, those that are there.
+  [[nodiscard]] std::int64_t rows_of(block const& b) const noexcept {
+    return std::clamp<std::int64_t>(rows - b.row, 0, b.rows);
+  }
+  [[nodiscard]] std::int64_t cols_of(block const& b) const noexcept {
+    return std::clamp<std::int64_t>(cols - b.col, 0, b.cols);
+  }
 };
 
 template <typename T>
 bound_space<T> bind(matrix_view<T> const& X) noexcept {
   return {X.data, X.row_stride, X.col_stride};
+}
+template <typename T>
+bound_space<T> bind_operand(matrix_view<T const> const& X) noexcept {
+  return {const_cast<T*>(X.data), X.row_stride, X.col_stride, X.rows, X.cols};
 }
 template <typename T>
 bound_space<T> bind(buffer const& b, T* base) noexcept {
@@ -64,7 +80,7 @@ bound_space<T> bind(buffer const& b, T* base) noexcept {
 template <typename T>
 bound_space<T> bind(block const& b, std::span<bound_space<T> const> spaces) noexcept {
   bound_space<T> const& whole = spaces[static_cast<std::size_t>(b.space)];
-  return {whole.at(b), whole.rs, whole.cs};
+  return {whole.at(b), whole.rs, whole.cs, whole.rows - b.row, whole.cols - b.col};
 }
 
 template <typename T>
@@ -120,8 +136,8 @@ public:
     opened_ = opened;
     alpha_ = operands.alpha;
     beta_ = operands.beta;
-    spaces_[space_A] = {const_cast<T*>(operands.A.data), operands.A.row_stride, operands.A.col_stride};
-    spaces_[space_B] = {const_cast<T*>(operands.B.data), operands.B.row_stride, operands.B.col_stride};
+    spaces_[space_A] = bind_operand(operands.A);
+    spaces_[space_B] = bind_operand(operands.B);
     spaces_[space_C] = bind(operands.C);
     for (std::size_t i = 0; i < graph_.buffers.size(); ++i)
       spaces_[first_buffer + i] = bind(graph_.buffers[i], workspace);
@@ -250,15 +266,16 @@ private:
 
   [[nodiscard]] cpu::product_call<T> bind_product(product_step const& s, frame<T> const& f,
                                                   array_source arrays) const noexcept {
-    auto const bind_terms = [&](std::vector<source> const& sources) {
+    auto const bind_terms = [&](std::vector<source> const& sources, auto steps_of) {
       auto const terms = arrays.template take<cpu::term<T>>(sources.size());
-      std::ranges::transform(sources, terms.begin(), [&f](source const& x) {
-        return cpu::term<T>{f.at(x.where), static_cast<T>(x.coefficient)};
+      std::ranges::transform(sources, terms.begin(), [&](source const& x) {
+        return cpu::term<T>{f.at(x.where), static_cast<T>(x.coefficient), steps_of(x.where)};
       });
       return terms;
     };
-    auto const a = bind_terms(s.a);
-    auto const b = bind_terms(s.b);
+    auto const a = bind_terms(s.a, [&](block const& x) { return f.space_of(x).cols_of(x); });
+    auto const b = bind_terms(s.b, [&](block const& x) { return f.space_of(x).rows_of(x); });
+    auto const most_steps = [](auto const& terms) { return std::ranges::max(terms, {}, &cpu::term<T>::steps).steps; };
     auto const c = arrays.template take<cpu::destination<T>>(s.c.size());
     std::ranges::transform(s.c, c.begin(), [&](target const& t) {
       return cpu::destination<T>{f.at(t.where), f.alpha * static_cast<T>(t.coefficient), beta_of(t.how)};
@@ -268,17 +285,41 @@ private:
     bound_space<T> const& in_a = f.space_of(first_a);
     bound_space<T> const& in_b = f.space_of(first_b);
     bound_space<T> const& in_c = f.space_of(s.c.front().where);
-    return {first_a.rows, first_b.cols, first_a.cols, a, in_a.rs, in_a.cs, b, in_b.rs, in_b.cs, c,
-            in_c.rs,      in_c.cs,      nullptr};
+    std::int64_t const k = std::min(most_steps(a), most_steps(b));
+    return {first_a.rows, first_b.cols, k, a, in_a.rs, in_a.cs, b, in_b.rs, in_b.cs, c, in_c.rs, in_c.cs, nullptr};
   }
 
   /// `at`: where the pass also leaves the maxima of what it reads of A and B; null: it does not look.
   void execute(combine_step const& s, frame<T> const& f, look const* at = nullptr) const noexcept {
     if (at == nullptr && opened_ && s.opening) return;
+    // Rectangles in which every source is there, or is not: one, unless sources end before the others.
+    block const& whole = s.targets.front().where;
+    auto const end_of = [&](std::int64_t from, std::int64_t extent, auto there) {
+      for (block const& b : s.sources)
+        if (std::int64_t const end = there(f.space_of(b), b); end > from) extent = std::min(extent, end);
+      return extent;
+    };
+    block part;
+    for (part.row = 0; part.row < whole.rows; part.row += part.rows) {
+      part.rows = end_of(part.row, whole.rows, [](auto const& x, block const& b) { return x.rows_of(b); }) - part.row;
+      for (part.col = 0; part.col < whole.cols; part.col += part.cols) {
+        part.cols = end_of(part.col, whole.cols, [](auto const& x, block const& b) { return x.cols_of(b); }) - part.col;
+        execute(s, part, f, at);
+      }
+    }
+  }
+
+  /// The part of all blocks in which every source is there, or is not and counts as zeros.
+  void execute(combine_step const& s, block const& part, frame<T> const& f, look const* at) const noexcept {
     array_source arrays = f.arguments;
+    auto const in_part = [&](block const& b) { return b.sub(part.row, part.col, part.rows, part.cols); };
     auto const inputs = arrays.template take<cpu::combine_input<T>>(s.sources.size());
-    std::ranges::transform(s.sources, inputs.begin(), [&](block const& b) {
-      cpu::combine_input<T> input{f.at(b), f.space_of(b).rs, f.space_of(b).cs};
+    std::ranges::transform(s.sources, inputs.begin(), [&](block const& source) {
+      static constexpr T zero = 0;
+      block const b = in_part(source);
+      bound_space<T> const& in = f.space_of(b);
+      if (in.rows_of(b) == 0 || in.cols_of(b) == 0) return cpu::combine_input<T>{&zero, 0, 0};
+      cpu::combine_input<T> input{in.at(b), in.rs, in.cs};
       if (at != nullptr && at->of_A.rows != nullptr) {
         line_maxima<T> const& found = b.space == space_A ? at->of_A : at->of_B;
         input.of_rows = found.rows + b.row;
@@ -288,12 +329,12 @@ private:
     });
     auto const outputs = arrays.template take<cpu::combine_output<T>>(s.targets.size());
     std::ranges::transform(s.targets, outputs.begin(), [&](target const& t) {
-      return cpu::combine_output<T>{f.at(t.where), f.space_of(t.where).rs, f.space_of(t.where).cs, beta_of(t.how)};
+      bound_space<T> const& in = f.space_of(t.where);
+      return cpu::combine_output<T>{in.at(in_part(t.where)), in.rs, in.cs, beta_of(t.how)};
     });
-    block const& shape = s.targets.front().where;
     cpu::combine_program<T> const& program = program_of(s);
     auto const room = arrays.template take<std::byte>(cpu::combine_memory(program, inputs.size(), outputs.size()));
-    cpu::combine<T>(program, inputs, outputs, shape.rows, shape.cols, s.streaming, room);
+    cpu::combine<T>(program, inputs, outputs, part.rows, part.cols, s.streaming, room);
   }
 
   void execute(scale_step const& s, frame<T> const& f) const noexcept {

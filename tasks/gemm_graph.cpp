@@ -222,13 +222,15 @@ private:
 
   void core() {
     bool const divides = how_.core_m % levels_.m == 0 && how_.core_n % levels_.n == 0 && how_.core_k % levels_.k == 0;
-    bool const inside = 0 < how_.core_m && how_.core_m <= g_.m && 0 < how_.core_n && how_.core_n <= g_.n &&
-                        0 < how_.core_k && how_.core_k <= g_.k;
-    require(divides && inside, "the core must lie in the problem and be divisible by the levels");
+    bool const inside =
+        0 < how_.core_m && how_.core_m <= g_.m && 0 < how_.core_n && how_.core_n <= g_.n && 0 < how_.core_k;
+    bool const fits = tiling_ == tiling::cells ? how_.core_k <= g_.k : how_.core_k < g_.k + levels_.k;
+    require(divides && inside && fits, "the core must lie in the problem and be divisible by the levels");
     product(part(0, 0, how_.core_m, how_.core_n, how_.core_k));
   }
 
-  /// The rows and columns of C beyond the core get their whole sum at once, the core what lies beyond core_k.
+  /// The rows and columns of C beyond the core get their whole sum at once, the core what lies beyond core_k. A core
+  /// that reaches beyond k has no fringe of k: its last blocks of A and B lack columns and rows, which count as zeros.
   void fringes() {
     std::int64_t const m = how_.core_m, n = how_.core_n, k = how_.core_k;
     std::int64_t const pieces = how_.workers > 1 ? 2 * how_.workers : 1;

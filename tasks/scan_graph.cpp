@@ -54,11 +54,14 @@ public:
     scan_.work.m = how.shape.m, scan_.work.n = how.shape.n, scan_.work.k = how.shape.k;
   }
 
-  /// Tasks for pieces of a part of A or B, of whole lines.
-  void look_at(block const& part) {
-    if (part.rows == 0 || part.cols == 0) return;
+  /// Tasks for pieces of a part of A or B, of whole lines, and of what of it is there.
+  void look_at(block part) {
+    block const all = whole(part.space);
+    part.rows = std::min(part.rows, all.rows - part.row);
+    part.cols = std::min(part.cols, all.cols - part.col);
+    if (part.rows <= 0 || part.cols <= 0) return;
     bool const in_A = part.space == space_A, row_major = in_A ? how_.shape.a_row_major : how_.shape.b_row_major;
-    double const operand = bytes(whole(part.space));
+    double const operand = bytes(all);
     auto const most =
         static_cast<std::int64_t>(std::min<double>(pieces_per_worker * how_.workers, bytes(part) / least_piece_bytes));
     auto const boundaries = cut(row_major ? part.rows : part.cols, most);

@@ -22,13 +22,12 @@ void pack_panels(term<T> const* terms, int count, std::int64_t rs, std::int64_t 
     int const height = std::min(width, rows - first);
     for (int p = 0; p < depth; ++p) {
       T* const to = packed + std::int64_t(p) * width;
-      T const* column = terms[0].data + first * rs + p * cs;
-      for (int i = 0; i < height; ++i) to[i] = terms[0].coefficient * column[i * rs];
-      for (int t = 1; t < count; ++t) {
-        column = terms[t].data + first * rs + p * cs;
+      std::fill_n(to, width, T(0));
+      for (int t = 0; t < count; ++t) {
+        if (p >= terms[t].steps) continue;
+        T const* const column = terms[t].data + first * rs + p * cs;
         for (int i = 0; i < height; ++i) to[i] += terms[t].coefficient * column[i * rs];
       }
-      std::fill(to + height, to + width, T(0));
     }
   }
 }

@@ -144,9 +144,11 @@ template <typename T>
 void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch) {
   if (call.m <= 0 || call.n <= 0) return;
   if (call.k <= 0) return scale_destinations(call);
-  if (is_for_dots(kernels, call)) return dot_products(kernels, call, scratch);
-  if (thin_sides const thin = find_thin_sides(kernels, call); thin.a || thin.b)
-    return thin_product(kernels, call, thin, scratch);
+  if (!is_ragged(call)) {
+    if (is_for_dots(kernels, call)) return dot_products(kernels, call, scratch);
+    if (thin_sides const thin = find_thin_sides(kernels, call); thin.a || thin.b)
+      return thin_product(kernels, call, thin, scratch);
+  }
 
   destination<T> targets[most_terms];
   int const count = static_cast<int>(call.c.size());
@@ -166,15 +168,15 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
     gather mode = gather::direct;
     if (how == variant::ab && !(first && last)) mode = first ? gather::set : last ? gather::finish : gather::add;
     term<T> sum[most_terms];
-    kernels.pack_a(sum, move_terms(call.a, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows, depth,
+    kernels.pack_a(sum, move_terms(call.a, pc, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows, depth,
                    packed_a);
 
     for (std::int64_t jc = first_column; jc < at.end(l); jc += l.nc) {
       int const cols = static_cast<int>(std::min(l.nc, at.end(l) - jc));
       T* const group = packed_b + (l.keeps_b ? (jc - first_column) * depth : 0);
       if (ic == 0 || !l.keeps_b)
-        kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth, cols,
-                       group);
+        kernels.pack_b(sum, move_terms(call.b, pc, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth,
+                       cols, group);
       for (int q = 0; q < count; ++q) {
         destination<T> const& d = call.c[q];
         bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left

@@ -16,9 +16,10 @@ enum class variant { abc, ab };  // abc: straight into C at every k-block; ab: g
 template <typename T>
 struct product_call {
   std::int64_t m, n, k;
-  std::span<term<T> const> a;  // all m×k at strides (a_rs, a_cs)
+  // All m×k at strides (a_rs, a_cs), and all k×n; one of each at the least has all k-steps.
+  std::span<term<T> const> a;
   std::int64_t a_rs, a_cs;
-  std::span<term<T> const> b;  // all k×n
+  std::span<term<T> const> b;
   std::int64_t b_rs, b_cs;
   std::span<destination<T> const> c;  // all m×n; distinct blocks
   std::int64_t c_rs, c_cs;

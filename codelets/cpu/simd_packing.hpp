@@ -144,17 +144,18 @@ struct simd_packing {
     V::store_transposed(r, packed, padded);
   }
 
-  // Panels of `full` elements of the width, in chunks of a few steps over all panels where the width is contiguous, so
-  // that the source is read in long runs; else the depth is. The last panel is rounded up to `granule` and filled with
-  // zeros.
+  // The first `end` steps of panels of `full` elements of the width, in chunks of a few steps over all panels where the
+  // width is contiguous, so that the source is read in long runs; else the depth is. The last panel is rounded up to
+  // `granule` and filled with zeros.
   template <int W, typename Sum>
-  static void pack(Sum const& sum, std::int64_t ws, std::int64_t ds, int width, int depth, int granule, T* packed) {
+  static void pack(Sum const& sum, std::int64_t ws, std::int64_t ds, int width, int end, int depth, int granule,
+                   T* packed) {
     constexpr int full = W ? W * lanes : nr, chunk = 8;
     int const panels = width / full, rest = width % full, padded = (rest + granule - 1) / granule * granule;
     std::int64_t const panel = static_cast<std::int64_t>(full) * depth;
     if (ws == 1) {
-      for (int p = 0; p < depth; p += chunk) {
-        int const steps = p + chunk <= depth ? chunk : depth - p;
+      for (int p = 0; p < end; p += chunk) {
+        int const steps = p + chunk <= end ? chunk : end - p;
         for (int i = 0; i < panels; ++i) {
           T* const to = packed + i * panel + static_cast<std::int64_t>(p) * full;
           std::int64_t const from = static_cast<std::int64_t>(i) * full + p * ds;
@@ -168,23 +169,24 @@ struct simd_packing {
     } else {
       for (int first = 0; first < width; first += full)
         for (int c = 0, height = first + full <= width ? full : padded; c < height; c += tile)
-          pack_across(sum, (static_cast<std::int64_t>(first) + c) * ws, ws, width - first - c, depth, height,
+          pack_across(sum, (static_cast<std::int64_t>(first) + c) * ws, ws, width - first - c, end, height,
                       packed + static_cast<std::int64_t>(first) * depth + c);
     }
   }
-  // Neither is contiguous.
+  // The steps from `begin` on where neither is contiguous, or where blocks have ended.
   template <int W>
-  static void pack_strided(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth,
-                           int granule, T* packed) {
+  static void pack_strided(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int begin,
+                           int depth, int granule, T* packed) {
     constexpr int full = W ? W * lanes : nr;
     for (int first = 0; first < width; first += full) {
       int const left = width - first, padded = left >= full ? full : (left + granule - 1) / granule * granule;
-      for (int p = 0; p < depth; ++p)
+      T* to = packed + static_cast<std::int64_t>(first) * depth + static_cast<std::int64_t>(begin) * padded;
+      for (int p = begin; p < depth; ++p)
         for (int i = 0; i < padded; ++i) {
           T x = 0;
           for (int q = 0; q < count && i < left; ++q)
-            x += terms[q].coefficient * terms[q].data[(first + i) * ws + p * ds];
-          *packed++ = x;
+            if (p < terms[q].steps) x += terms[q].coefficient * terms[q].data[(first + i) * ws + p * ds];
+          *to++ = x;
         }
     }
   }
@@ -192,8 +194,14 @@ struct simd_packing {
   template <int W>
   static void pack_any(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth,
                        int granule, T* packed) {
-    if (ws != 1 && ds != 1) return pack_strided<W>(terms, count, ws, ds, width, depth, granule, packed);
-    auto const of = [&](auto const& sum) { pack<W>(sum, ws, ds, width, depth, granule, packed); };
+    int const end = ws != 1 && ds != 1 ? 0 : steps_of_all(terms, count, depth);
+    if (end > 0) pack_steps<W>(terms, count, ws, ds, width, end, depth, granule, packed);
+    if (end < depth) pack_strided<W>(terms, count, ws, ds, width, end, depth, granule, packed);
+  }
+  template <int W>
+  static void pack_steps(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int end,
+                         int depth, int granule, T* packed) {
+    auto const of = [&](auto const& sum) { pack<W>(sum, ws, ds, width, end, depth, granule, packed); };
     switch (count) {
       case 1:
         return terms[0].coefficient == T(1) ? of(copy_of_one{terms[0].data}) : of(sum_of<1>(terms));
@@ -217,7 +225,7 @@ struct simd_packing {
     int col = 0;
     auto const pack_next = [&](int width) {
       term<T> moved[most_terms];
-      for (int q = 0; q < count; ++q) moved[q] = {terms[q].data + col * cs, terms[q].coefficient};
+      for (int q = 0; q < count; ++q) moved[q] = {terms[q].data + col * cs, terms[q].coefficient, terms[q].steps};
       pack_any<nr % lanes == 0 ? nr / lanes : 0>(moved, count, cs, rs, width, depth, nr, packed);
       col += width, packed += static_cast<std::int64_t>(width + nr - 1) / nr * nr * depth;
     };

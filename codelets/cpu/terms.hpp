@@ -35,11 +35,21 @@ bool is_c_far(product_call<T> const& call) {
   return call.m * call.n * static_cast<std::int64_t>(call.c.size() * sizeof(T)) >= far_bytes;
 }
 
-/// Sets `moved` to the same sum `offset` elements further on; returns how many terms it has.
+/// Sets `moved` to the same sum from a k-step on, `offset` elements further; returns how many terms still have steps.
 template <typename T>
-int move_terms(std::span<term<T> const> terms, std::int64_t offset, term<T> (&moved)[most_terms]) {
-  std::ranges::transform(terms, moved, [offset](term<T> t) { return term<T>{t.data + offset, t.coefficient}; });
-  return static_cast<int>(terms.size());
+int move_terms(std::span<term<T> const> terms, std::int64_t first_step, std::int64_t offset,
+               term<T> (&moved)[most_terms]) {
+  int count = 0;
+  for (term<T> const& t : terms)
+    if (t.steps > first_step) moved[count++] = {t.data + offset, t.coefficient, t.steps - first_step};
+  return count;
+}
+
+/// Whether a block of the sums ends before the depth does.
+template <typename T>
+bool is_ragged(product_call<T> const& call) {
+  auto const ends = [&](term<T> const& t) { return t.steps < call.k; };
+  return std::ranges::any_of(call.a, ends) || std::ranges::any_of(call.b, ends);
 }
 
 /// Adds the part of a sum's blocks that starts at (row, col) to the background prefetch.

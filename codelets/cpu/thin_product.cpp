@@ -316,12 +316,12 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   for (std::int64_t pc = 0; pc < call.k; pc += kc) {
     int const depth = static_cast<int>(std::min(kc, call.k - pc));
     if (packed_rows > 0) {
-      int const terms = move_terms(call.a, whole_rows * call.a_rs + pc * call.a_cs, sum);
+      int const terms = move_terms(call.a, pc, whole_rows * call.a_rs + pc * call.a_cs, sum);
       if (thin.a) sum[0].coefficient = T(1);
       kernels.pack_a(sum, terms, call.a_rs, call.a_cs, static_cast<int>(packed_rows), depth, packed_a);
     }
     if (!thin.b)
-      kernels.pack_b(sum, move_terms(call.b, pc * call.b_rs, sum), call.b_rs, call.b_cs, depth,
+      kernels.pack_b(sum, move_terms(call.b, pc, pc * call.b_rs, sum), call.b_rs, call.b_cs, depth,
                      static_cast<int>(call.n), packed_b);
 
     source_stream columns(nearness::first_level);

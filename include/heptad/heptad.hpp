@@ -142,6 +142,7 @@ struct plan {
   std::vector<plan_level> levels;  ///< outermost first; none: classical
   bool product_buffer = true;  ///< AB: each product gathered in a buffer, C touched once; false: ABC, straight into C
   std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
+  bool pads_k = false;  ///< core_k ≥ k: the last blocks of A and B are taken to end in zeros, and k has no fringe
   int workers = 1;
   int slots = 1;             ///< products of one node of a task level that may hold workspace at once
   bool independent = false;  ///< order: all products through temporaries (true), or in place in C where beta = 0

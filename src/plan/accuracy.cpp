@@ -180,7 +180,7 @@ error_bounds error_bound(std::span<level_accuracy const* const> levels, divided_
     ways += level.sums + level.update + updates;
   }
   // The rest of k is added to the core of C by classical products; the fringes of m and n are classical throughout.
-  double const rest = x.k - x.core_k;
+  double const rest = std::max(0.0, x.k - x.core_k);
   double const rest_blocks = rest > 0 ? k_blocks(x.core_m, x.core_n, rest, false) : 0;
   auto const relative = [u](double roundings) {
     return roundings * u < 1 ? roundings / (1 - roundings * u) : std::numeric_limits<double>::infinity();

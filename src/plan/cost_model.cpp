@@ -94,9 +94,10 @@ public:
       : type_(type), price_(type, machine), shape_(shape), workers_(workers), machine_(machine), o_(o), known_(known) {
     bool const cut = std::ranges::find(o.levels, level_kind::explicit_passes, &outline_level::kind) != o.levels.end();
     std::int64_t const strips = cut ? o.strips : 1;
-    if (known_.levels == o.levels && known_.strips == strips) return;
+    if (known_.levels == o.levels && known_.strips == strips && known_.pads_k == o.pads_k) return;
     known_.levels = o.levels;
     known_.strips = strips;
+    known_.pads_k = o.pads_k;
     known_.nodes.assign(o.levels.size(), {});
   }
 
@@ -313,8 +314,9 @@ private:
     level_passes const& p = t.passes.front();
     double const m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
     double const core_m = double(result_.core_m), core_n = double(result_.core_n), core_k = double(result_.core_k);
-    double const looked_at_A = opens ? core_m * core_k * p.read_A / (t.m * t.k) : 0;
-    double const looked_at_B = opens ? core_k * core_n * p.read_B / (t.k * t.n) : 0;
+    double const lacking = std::max(0.0, core_k - k);
+    double const looked_at_A = opens ? core_m / t.m * (core_k / t.k * p.read_A - lacking * p.read_last_A) : 0;
+    double const looked_at_B = opens ? core_n / t.n * (core_k / t.k * p.read_B - lacking * p.read_last_B) : 0;
     for (auto const& [elements, looked_at] : {std::pair{m * k, looked_at_A}, {k * n, looked_at_B}}) {
       double const operand = price_.element_bytes() * elements;
       double const bytes = price_.element_bytes() * (elements - looked_at);
@@ -344,7 +346,7 @@ void core_sizes(outline const& o, problem const& shape, estimate& result) {
   }
   result.core_m = shape.m - shape.m % m;
   result.core_n = shape.n - shape.n % n;
-  result.core_k = shape.k - shape.k % k;
+  result.core_k = (o.pads_k ? shape.k + k - 1 : shape.k) / k * k;
 }
 
 distance operands_of(element_type type, problem const& shape, int workers, machine_profile const& machine,

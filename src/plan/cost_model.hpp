@@ -31,6 +31,7 @@ struct outline {
   int slots = 1;
   bool independent = false;
   std::int64_t strips = 1;
+  bool pads_k = false;
 
   friend bool operator==(outline const&, outline const&) = default;
 };
@@ -45,7 +46,7 @@ struct estimate {
   [[nodiscard]] double workspace() const noexcept { return buffers + packing; }
 };
 
-/// The part of the problem that the levels divide.
+/// The part of the problem that the levels divide; with pads_k, of the problem and as few zeros along k as may be.
 void core_sizes(outline const& o, problem const& shape, estimate& result);
 
 /// Where the innermost passes around the products, those of a node that adds to its C, leave their operands.
@@ -60,7 +61,8 @@ struct priced_passes {
     double bytes = 0, moved = 0;  // moved: from and to memory
   };
   std::vector<outline_level> levels;
-  std::int64_t strips = 0;                 // that cut the blocks of explicit levels
+  std::int64_t strips = 0;  // that cut the blocks of explicit levels
+  bool pads_k = false;
   std::vector<std::array<node, 4>> nodes;  // by level; those that overwrite or add, in either order
 };
 

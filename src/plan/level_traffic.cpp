@@ -28,12 +28,16 @@ int longest_chain(level_schedule const& s) {
   return longest;
 }
 
-level_passes count(level_schedule const& s) {
+level_passes count(algorithm const& x, level_schedule const& s) {
   level_passes c;
   c.read_A = static_cast<int>(s.sums_A.sources.size());
   c.sums_A = static_cast<int>(s.sums_A.targets.size());
   c.read_B = static_cast<int>(s.sums_B.sources.size());
   c.sums_B = static_cast<int>(s.sums_B.targets.size());
+  auto const last_column = [&x](place p) { return p.index % x.k == x.k - 1; };
+  auto const last_row = [&x](place p) { return p.index / x.n == x.k - 1; };
+  c.read_last_A = static_cast<int>(std::ranges::count_if(s.sums_A.sources, last_column));
+  c.read_last_B = static_cast<int>(std::ranges::count_if(s.sums_B.sources, last_row));
   c.read_C = c.touched_C = static_cast<int>(s.update_C.sources.size());
   for (scheduled_target const& t : s.update_C.targets) {
     ++(t.how == update::overwrite ? c.overwritten_C : c.accumulated_C);
@@ -78,7 +82,7 @@ std::array<level_passes, 16> passes_of(algorithm const& x) {
   for (int i = 0; i < 16; ++i) {
     // Scaled and accumulating nodes run in the same order.
     update const how = (i & 8) != 0 ? update::overwrite : update::accumulate;
-    passes[i] = count(of_x.schedule({how, (i & 4) != 0, (i & 2) != 0, (i & 1) != 0}));
+    passes[i] = count(x, of_x.schedule({how, (i & 4) != 0, (i & 2) != 0, (i & 1) != 0}));
   }
   return passes;
 }

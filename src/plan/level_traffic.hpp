@@ -13,6 +13,7 @@ namespace heptad {
 struct level_passes {
   int read_A = 0, sums_A = 0;  // of the pass over A: blocks read, sums written; no sums: there is no such pass
   int read_B = 0, sums_B = 0;
+  int read_last_A = 0, read_last_B = 0;      // of those read: in the last column of A, in the last row of B
   int read_C = 0;                            // of the pass that updates C: products read
   int overwritten_C = 0, accumulated_C = 0;  // … blocks of C written, and those that are read too
   int touched_C = 0;                         // … distinct blocks

@@ -38,6 +38,7 @@ nlohmann::json choices_to_json(plan const& how) {
           {"slots", how.slots},
           {"independent", how.independent},
           {"strips", how.strips},
+          {"pads_k", how.pads_k},
           {"deterministic", how.deterministic},
           {"kernel", how.kernel}};
 }
@@ -56,6 +57,7 @@ plan choices_from_json(nlohmann::json const& choices) {
   p.slots = choices.at("slots");
   p.independent = choices.at("independent");
   p.strips = choices.at("strips");
+  p.pads_k = choices.value("pads_k", false);  // older files do not tell
   p.deterministic = choices.at("deterministic");
   p.kernel = choices.at("kernel");
   return p;
@@ -77,6 +79,7 @@ nlohmann::json plan_to_json(plan const& how) {
           {"slots", how.slots},
           {"independent", how.independent},
           {"strips", how.strips},
+          {"pads_k", how.pads_k},
           {"deterministic", how.deterministic},
           {"kernel", how.kernel},
           {"seconds", how.seconds},

@@ -183,12 +183,25 @@ private:
 
   void weigh(outline o) {
     considered c{std::move(o), {}, 1, 0, verdict::possible};
+    c.what.pads_k = pads_k(c.what);
     c.cost = predict(type_, shape_, workers_, machine_, c.what, passes_);
     judge(c);
     double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
     if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
     else if (!fits(c)) c.allowed = verdict::too_large;
     considered_.push_back(std::move(c));
+  }
+
+  /// Whether zeros cost less than a fringe of k; decided for the first variant of a list of levels. Cells of a runtime
+  /// are cut from the operands as they are.
+  bool pads_k(outline o) {
+    if (wishes_.deterministic || wishes_.scheduler == scheduler_kind::starpu) return false;
+    considered const* const before = considered_.empty() ? nullptr : &considered_.back();
+    if (before != nullptr && before->what.levels == o.levels) return before->what.pads_k;
+    estimate const with_fringe = predict(type_, shape_, workers_, machine_, o, passes_);
+    if (with_fringe.core_k == shape_.k) return false;
+    o.pads_k = true;
+    return predict(type_, shape_, workers_, machine_, o, passes_).seconds < with_fringe.seconds;
   }
 
   /// The variants of a list of levels come one after the other, and all with a product buffer, or all without, are as
@@ -318,6 +331,7 @@ private:
     p.slots = chosen.what.slots;
     p.independent = chosen.what.independent;
     p.strips = chosen.what.strips;
+    p.pads_k = chosen.what.pads_k;
     p.deterministic = wishes_.deterministic;
     p.kernel = wishes_.kernel == "auto" ? machine_.kernel : wishes_.kernel;
     p.classical_seconds = classical.cost.seconds;
@@ -398,6 +412,7 @@ outline outline_of(plan const& p) {
   o.slots = p.slots;
   o.independent = p.independent;
   o.strips = p.strips;
+  o.pads_k = p.pads_k;
   return o;
 }
 

@@ -29,6 +29,7 @@ struct scenario {
   std::vector<std::pair<T, T>> c{{T(1), T(1)}};
   order a_order = order::column_major, b_order = order::column_major, c_order = order::column_major;
   int before = 0, gap = 0;
+  std::vector<std::int64_t> a_lacks{}, b_lacks{};  // k-steps at the end of each operand; none, or one number an operand
 };
 
 /// Scratch of exactly the size asked for, full of NaN, with a guard behind it.
@@ -67,7 +68,12 @@ public:
     }
     for (std::size_t q = 0; q < s.a.size(); ++q) a_terms_.push_back({&A_[q], s.a[q]});
     for (std::size_t q = 0; q < s.b.size(); ++q) b_terms_.push_back({&B_[q], s.b[q]});
+    let_end(s.a_lacks, A_, s.m, T(0), [](auto& X, auto i, auto p) -> T& { return X(i, p); });
+    let_end(s.b_lacks, B_, s.n, T(0), [](auto& X, auto j, auto p) -> T& { return X(p, j); });
     M_ = heptad::test::multiply(a_terms_, b_terms_, s.m, s.n, s.k);
+    T const nan = std::numeric_limits<T>::quiet_NaN();
+    let_end(s.a_lacks, A_, s.m, nan, [](auto& X, auto i, auto p) -> T& { return X(i, p); });
+    let_end(s.b_lacks, B_, s.n, nan, [](auto& X, auto j, auto p) -> T& { return X(p, j); });
   }
 
   // On every processor, by its ways; most sets have one way for all.
@@ -92,6 +98,8 @@ private:
     std::vector<heptad::cpu::destination<T>> c;
     for (auto const& t : a_terms_) a.push_back({t.matrix->data(), t.coefficient});
     for (auto const& t : b_terms_) b.push_back({t.matrix->data(), t.coefficient});
+    for (std::size_t q = 0; q < s_.a_lacks.size(); ++q) a[q].steps = s_.k - s_.a_lacks[q];
+    for (std::size_t q = 0; q < s_.b_lacks.size(); ++q) b[q].steps = s_.k - s_.b_lacks[q];
     for (std::size_t q = 0; q < results.size(); ++q) c.push_back({results[q].data(), s_.c[q].first, s_.c[q].second});
 
     guarded_scratch scratch(product_scratch(kernels, s_.m, s_.n, s_.k, how));
@@ -107,6 +115,15 @@ private:
       REQUIRE(heptad::test::count_wrong(results[q], C_[q], s_.c[q].second, s_.c[q].first, M_, roundings) == 0);
       REQUIRE(results[q].surroundings_intact());
     }
+  }
+
+  /// The last k-steps of operands, in every row of A or column of B.
+  template <typename At>
+  void let_end(std::vector<std::int64_t> const& lacks, std::vector<framed_matrix<T>>& operands, std::int64_t lines,
+               T value, At at) {
+    for (std::size_t q = 0; q < lacks.size(); ++q)
+      for (std::int64_t p = s_.k - lacks[q]; p < s_.k; ++p)
+        for (std::int64_t i = 0; i < lines; ++i) at(operands[q], i, p) = value;
   }
 
   framed_matrix<T> operand(std::int64_t rows, std::int64_t cols, order o) {
@@ -180,6 +197,30 @@ TEMPLATE_TEST_CASE("product is right over more columns than whose packed B is ke
     experiment<T> e({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {1, 2}, .c = {{1, 0}, {-1, T(0.5)}}, .before = 1});
     for (variant how : {variant::abc, variant::ab}) e.run(*kernels, how);
   }
+}
+
+TEMPLATE_TEST_CASE("product takes k-steps that blocks lack for zeros and does not read them", "[product]", float,
+                   double) {
+  using T = TestType;
+  for (heptad::cpu::kernel_set<T> const* kernels : heptad::cpu::kernel_sets<T>()) {
+    if (!kernels->available()) continue;
+    heptad::cpu::blocking const b = kernels->blocks();
+    std::int64_t const kc = b.kc;
+    std::int64_t const shapes[][3] = {{b.mr + 3, b.nr + 1, 40}, {b.mc + 5, 2 * b.nc + 3, kc + 9}, {3, 5, 70}};
+    for (auto const& [m, n, k] : shapes)
+      for (order const of_A : orders)
+        for (order const of_B : orders)
+          for (std::int64_t const lacking : {std::int64_t{1}, std::int64_t{9}, k}) {
+            scenario<T> s{.m = m, .n = n, .k = k, .a = {1, -1, 2}, .b = {2, 1}, .a_order = of_A, .b_order = of_B};
+            s.a_lacks = {lacking, 0, lacking / 2};
+            s.b_lacks = {0, lacking};
+            experiment<T> e(s);
+            for (variant how : {variant::abc, variant::ab}) e.run(*kernels, how);
+          }
+  }
+  // A single block of the other operand would be read in place.
+  expect_right<T>({.m = 1, .n = 33, .k = 100, .a = {1, 1}, .a_lacks = {7, 0}});
+  expect_right<T>({.m = 333, .n = 5, .k = 100, .b = {1, 1, 1, 1, 1, 1}, .b_lacks = {7, 0, 3, 2, 1, 100}});
 }
 
 TEMPLATE_TEST_CASE("product is right for a few rows or columns and a long depth", "[product]", float, double) {

@@ -119,8 +119,40 @@ TEST_CASE("levels divide the core and leave less than one block beyond it") {
       }
       CHECK(p.core_m == m / blocks_m * blocks_m);
       CHECK(p.core_n == n / blocks_n * blocks_n);
-      CHECK(p.core_k == k / blocks_k * blocks_k);
+      CHECK(p.core_k == (k + (p.pads_k ? blocks_k - 1 : 0)) / blocks_k * blocks_k);
     }
+  }
+}
+
+TEST_CASE("k is filled up with zeros where that costs less than its fringe, and the operands may have them") {
+  auto const plan_of = [](std::int64_t k, options const& wishes = {}) { return f64_plan({4096, 4096, k}, 1, wishes); };
+  plan const odd = plan_of(4095);
+  CHECK(odd.pads_k);
+  CHECK(odd.core_k == 4096);
+  CHECK(odd.seconds < plan_of(4094).seconds * 1.002);
+  CHECK_FALSE(plan_of(4096).pads_k);
+  int padded = 0, cut = 0;
+  for (int const levels : {2, 6})
+    for (std::int64_t k : {1001, 1022, 1025, 2049}) {
+      options forced;
+      forced.force_levels = levels;
+      plan const chosen = f64_plan({1024, 1024, k}, 1, forced);
+      if (chosen.core_k == k) continue;
+      plan other = chosen;
+      other.pads_k = !chosen.pads_k;
+      complete_plan(other, test::zen4());
+      CAPTURE(levels, k);
+      CHECK(chosen.seconds <= other.seconds);
+      ++(chosen.pads_k ? padded : cut);
+    }
+  CHECK(padded > 3);
+  CHECK(cut > 0);
+  options fixed, moved;
+  fixed.deterministic = true;
+  moved.scheduler = scheduler_kind::starpu;
+  for (options const& wishes : {fixed, moved}) {
+    CHECK_FALSE(plan_of(4095, wishes).pads_k);
+    CHECK(plan_of(4095, wishes).core_k < 4095);
   }
 }
 

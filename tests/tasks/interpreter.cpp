@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/tasks/interpreter.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -163,9 +164,30 @@ matrix random_integers(std::int64_t rows, std::int64_t cols, std::mt19937& rando
 
 matrix not_a_number(std::int64_t rows, std::int64_t cols) { return matrix(rows, cols, nan); }
 
+namespace {
+
+/// How far along k the tasks reach.
+std::int64_t last_step(graph const& g) {
+  std::int64_t last = g.k;
+  for (task const& t : g.tasks)
+    for (access const& x : t.accesses)
+      if (x.where.space == space_A) last = std::max(last, x.where.col + x.where.cols);
+  return last;
+}
+
+matrix with_zeros(matrix const& X, std::int64_t rows, std::int64_t cols) {
+  matrix Y(rows, cols, 0);
+  for (std::int64_t j = 0; j < X.cols; ++j)
+    for (std::int64_t i = 0; i < X.rows; ++i) Y(i, j) = X(i, j);
+  return Y;
+}
+
+}  // namespace
+
 run interpret(graph const& g, std::vector<int> const& order, double alpha, matrix const& A, matrix const& B,
               double beta, matrix C, bool record) {
-  matrix a = A, b = B;
+  std::int64_t const k = last_step(g);
+  matrix a = with_zeros(A, A.rows, k), b = with_zeros(B, k, B.cols);
   machine worker(g, alpha, beta, a, b, C, record);
   run result;
   if (record) result.touched.resize(g.tasks.size());

@@ -34,7 +34,7 @@ void fit_core(plan& p) {
   }
   p.core_m = p.shape.m / p.core_m * p.core_m;
   p.core_n = p.shape.n / p.core_n * p.core_n;
-  p.core_k = p.shape.k / p.core_k * p.core_k;
+  p.core_k = (p.shape.k + (p.pads_k ? p.core_k - 1 : 0)) / p.core_k * p.core_k;
 }
 
 }  // namespace
@@ -105,6 +105,13 @@ plan random_plan(std::mt19937& random) {
   p.slots = pick(1, 3);
   p.independent = pick(0, 2) == 0;
   p.strips = pick(1, 3);
+  p.pads_k = pick(0, 1) == 1;
+  fit_core(p);
+  return p;
+}
+
+plan without_zeros(plan p) {
+  p.pads_k = false;
   fit_core(p);
   return p;
 }
@@ -114,7 +121,7 @@ std::string describe(plan const& p) {
   for (plan_level const& level : p.levels) text += level.name + " " + "TEF"[static_cast<int>(level.kind)] + ", ";
   return text + "m " + std::to_string(p.shape.m) + " n " + std::to_string(p.shape.n) + " k " +
          std::to_string(p.shape.k) + (p.shape.beta_zero ? " beta 0" : "") + " slots " + std::to_string(p.slots) +
-         " workers " + std::to_string(p.workers) + (p.independent ? " independent" : "") +
+         " workers " + std::to_string(p.workers) + (p.independent ? " independent" : "") + (p.pads_k ? " pads k" : "") +
          (p.shape.a_row_major ? " A row-major" : "") + (p.shape.b_row_major ? " B row-major" : "");
 }
 
