@@ -45,8 +45,8 @@ private:
 
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max() / 2;
 
-/// Where a space begins and how it is strided. Operands A and B are here too, and never written. Blocks of them may
-/// reach beyond `rows` and `cols`: what they lack is zero.
+/// Where a space begins and how it is strided. Operands A and B are here too, and never written. Blocks may reach
+/// beyond `rows` and `cols` of A, B and C: what is read there is zero, and what is written is dropped.
 template <typename T>
 struct bound_space {
   T* data;
@@ -61,14 +61,27 @@ struct bound_space {
   [[nodiscard]] std::int64_t cols_of(block const& b) const noexcept {
     return std::clamp<std::int64_t>(cols - b.col, 0, b.cols);
   }
+  [[nodiscard]] bool has(block const& b) const noexcept { return rows_of(b) > 0 && cols_of(b) > 0; }
 };
+
+block within(block const& b, block const& part) noexcept { return b.sub(part.row, part.col, part.rows, part.cols); }
+
+template <typename T>
+bound_space<T> const& space_of(std::span<bound_space<T> const> spaces, block const& b) noexcept {
+  return spaces[static_cast<std::size_t>(b.space)];
+}
+
+template <typename T>
+bool ends_early(std::span<bound_space<T> const> spaces, block const& b) noexcept {
+  return space_of(spaces, b).rows_of(b) < b.rows || space_of(spaces, b).cols_of(b) < b.cols;
+}
 
 template <typename T>
 bound_space<T> bind(matrix_view<T> const& X) noexcept {
-  return {X.data, X.row_stride, X.col_stride};
+  return {X.data, X.row_stride, X.col_stride, X.rows, X.cols};
 }
 template <typename T>
-bound_space<T> bind_operand(matrix_view<T const> const& X) noexcept {
+bound_space<T> bind(matrix_view<T const> const& X) noexcept {
   return {const_cast<T*>(X.data), X.row_stride, X.col_stride, X.rows, X.cols};
 }
 template <typename T>
@@ -79,8 +92,54 @@ bound_space<T> bind(buffer const& b, T* base) noexcept {
 }
 template <typename T>
 bound_space<T> bind(block const& b, std::span<bound_space<T> const> spaces) noexcept {
-  bound_space<T> const& whole = spaces[static_cast<std::size_t>(b.space)];
+  bound_space<T> const& whole = space_of(spaces, b);
   return {whole.at(b), whole.rs, whole.cs, whole.rows - b.row, whole.cols - b.col};
+}
+
+/// Blocks of one shape that may end early are cut into parts in each of which a block is there, or is not.
+/// ends(meet): meet(rows, cols) of each, those that are there. visit(part), in the coordinates of the blocks.
+template <typename Ends, typename Visit>
+void each_part(std::int64_t rows, std::int64_t cols, Ends const& ends, Visit const& visit) {
+  block part;
+  for (part.row = 0; part.row < rows; part.row += part.rows) {
+    part.rows = rows - part.row;
+    ends([&](std::int64_t end, std::int64_t) {
+      if (end > part.row) part.rows = std::min(part.rows, end - part.row);
+    });
+    for (part.col = 0; part.col < cols; part.col += part.cols) {
+      part.cols = cols - part.col;
+      ends([&](std::int64_t, std::int64_t end) {
+        if (end > part.col) part.cols = std::min(part.cols, end - part.col);
+      });
+      visit(part);
+    }
+  }
+}
+
+/// Of the destinations of a product.
+template <typename T, typename Visit>
+void each_part(product_step const& s, std::span<bound_space<T> const> spaces, Visit const& visit) {
+  block const& c = s.c.front().where;
+  auto const ends = [&](auto const& meet) {
+    for (source const& x : s.a) meet(space_of(spaces, x.where).rows_of(x.where), c.cols);
+    for (source const& x : s.b) meet(c.rows, space_of(spaces, x.where).cols_of(x.where));
+    for (target const& t : s.c)
+      meet(space_of(spaces, t.where).rows_of(t.where), space_of(spaces, t.where).cols_of(t.where));
+  };
+  each_part(c.rows, c.cols, ends, visit);
+}
+
+/// k-steps of such a part: beyond them all blocks of A, or all of B, have ended.
+template <typename T>
+std::int64_t depth_of(product_step const& s, block const& part, std::span<bound_space<T> const> spaces) {
+  std::int64_t of_a = 0, of_b = 0;
+  for (source const& x : s.a)
+    if (space_of(spaces, x.where).rows_of(x.where) > part.row)
+      of_a = std::max(of_a, space_of(spaces, x.where).cols_of(x.where));
+  for (source const& x : s.b)
+    if (space_of(spaces, x.where).cols_of(x.where) > part.col)
+      of_b = std::max(of_b, space_of(spaces, x.where).rows_of(x.where));
+  return std::min(of_a, of_b);
 }
 
 template <typename T>
@@ -89,10 +148,9 @@ struct frame {
   array_source arguments;  // of a codelet call: copied, so that every call starts afresh
   T alpha;
   std::byte* packing;
+  bool ragged;  // blocks of A, B or C may end early
 
-  [[nodiscard]] bound_space<T> const& space_of(block const& b) const noexcept {
-    return spaces[static_cast<std::size_t>(b.space)];
-  }
+  [[nodiscard]] bound_space<T> const& space_of(block const& b) const noexcept { return heptad::space_of(spaces, b); }
   [[nodiscard]] T* at(block const& b) const noexcept { return space_of(b).at(b); }
 };
 
@@ -125,7 +183,8 @@ public:
   gemm_executor(graph const& g, plan const& how, gemm_operands<T> const& operands, T* workspace)
       : graph_(g),
         kernels_(choose_kernels<T>(how.kernel)),
-        variant_(how.product_buffer ? cpu::variant::ab : cpu::variant::abc) {
+        variant_(how.product_buffer ? cpu::variant::ab : cpu::variant::abc),
+        pads_(how.pads != padding{}) {
     spaces_.resize(first_buffer + g.buffers.size());
     set(operands, workspace);
     for (additions_program const& p : g.programs) programs_.push_back(cpu::compile<T>(p));
@@ -136,8 +195,8 @@ public:
     opened_ = opened;
     alpha_ = operands.alpha;
     beta_ = operands.beta;
-    spaces_[space_A] = bind_operand(operands.A);
-    spaces_[space_B] = bind_operand(operands.B);
+    spaces_[space_A] = bind<T>(operands.A);
+    spaces_[space_B] = bind<T>(operands.B);
     spaces_[space_C] = bind(operands.C);
     for (std::size_t i = 0; i < graph_.buffers.size(); ++i)
       spaces_[first_buffer + i] = bind(graph_.buffers[i], workspace);
@@ -157,7 +216,7 @@ public:
 
   void open(task const& t, line_maxima<T> const& of_A, line_maxima<T> const& of_B, std::byte* scratch) const noexcept {
     look const at{of_A, of_B};
-    frame<T> const whole{spaces_, array_source(scratch), alpha_, nullptr};
+    frame<T> const whole{spaces_, array_source(scratch), alpha_, nullptr, pads_};
     if (auto const* const pass = std::get_if<combine_step>(&t.body)) return execute(*pass, whole, &at);
     auto const& product = std::get<sequence_step>(t.body);
     frame<T> const inside = frame_of(product, whole, scratch);
@@ -172,7 +231,7 @@ private:
   };
 
   void run_in(std::span<bound_space<T> const> spaces, task const& t, std::byte* scratch) const noexcept {
-    frame<T> const whole{spaces, array_source(scratch), alpha_, nullptr};
+    frame<T> const whole{spaces, array_source(scratch), alpha_, nullptr, pads_};
     if (auto const* const product = std::get_if<sequence_step>(&t.body))
       run_steps(sequence_of(*product).steps, frame_of(*product, whole, scratch));
     else if (auto const* const pass = std::get_if<combine_step>(&t.body)) execute(*pass, whole);
@@ -186,23 +245,51 @@ private:
     }
     std::size_t spaces = 0;
     std::size_t buffers_and_packing = 0;
+    auto const packs = [&](sequence const& s, std::int64_t m, std::int64_t n, std::int64_t k) {
+      buffers_and_packing =
+          std::max(buffers_and_packing, buffer_bytes(s) + cpu::product_scratch(kernels_, m, n, k, variant_));
+    };
     for (sequence const& s : graph_.sequences) {
-      std::size_t packing = 0;
+      buffers_and_packing = std::max(buffers_and_packing, buffer_bytes(s));
       for (step const& each : s.steps) {
         if (auto const* const pass = std::get_if<combine_step>(&each))
           take_call(argument_bytes(*pass, program_of(*pass)));
         if (auto const* const product = std::get_if<product_step>(&each)) {
           take_call(argument_bytes<T>(*product));
-          block const& a = product->a.front().where;
-          packing = std::max(packing,
-                             cpu::product_scratch(kernels_, a.rows, product->b.front().where.cols, a.cols, variant_));
+          block const& c = product->c.front().where;
+          packs(s, c.rows, c.cols, product->a.front().where.cols);
         }
       }
       spaces = std::max(spaces, first_buffer + s.buffers.size());
-      buffers_and_packing = std::max(buffers_and_packing, buffer_bytes(s) + packing);
     }
+    if (pads_) for_each_early_end(packs);
     buffers_offset_ = array_bytes<bound_space<T>>(spaces) + 2 * call_arguments_;
     scratch_bytes_ = buffers_offset_ + buffers_and_packing;
+  }
+
+  /// packs(sequence, m, n, k) of the parts of products whose blocks end early: they may need more scratch.
+  template <typename Packs>
+  void for_each_early_end(Packs const& packs) const {
+    std::vector<bound_space<T>> outer(first_buffer + graph_.buffers.size());
+    outer[space_A] = {nullptr, 0, 0, graph_.m, graph_.k};
+    outer[space_B] = {nullptr, 0, 0, graph_.k, graph_.n};
+    outer[space_C] = {nullptr, 0, 0, graph_.m, graph_.n};
+    for (task const& t : graph_.tasks) {
+      auto const* const call = std::get_if<sequence_step>(&t.body);
+      if (call == nullptr) continue;
+      std::span<bound_space<T> const> const spaces = outer;
+      if (!ends_early(spaces, call->a) && !ends_early(spaces, call->b) && !ends_early(spaces, call->c)) continue;
+      sequence const& body = sequence_of(*call);
+      std::vector<bound_space<T>> inner(first_buffer + body.buffers.size());
+      inner[space_A] = bind(call->a, spaces);
+      inner[space_B] = bind(call->b, spaces);
+      inner[space_C] = bind(call->c, spaces);
+      for (step const& each : body.steps)
+        if (auto const* const product = std::get_if<product_step>(&each))
+          each_part(*product, std::span<bound_space<T> const>(inner), [&](block const& part) {
+            packs(body, part.rows, part.cols, depth_of(*product, part, std::span<bound_space<T> const>(inner)));
+          });
+    }
   }
 
   [[nodiscard]] cpu::combine_program<T> const& program_of(combine_step const& s) const noexcept {
@@ -235,90 +322,115 @@ private:
     for (std::size_t i = 0; i < body.buffers.size(); ++i) {
       spaces[first_buffer + i] = bind(body.buffers[i], reinterpret_cast<T*>(buffers));
     }
-    return {spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body)};
+    bool const ragged = outer.ragged && (ends_early(outer.spaces, s.a) || ends_early(outer.spaces, s.b) ||
+                                         ends_early(outer.spaces, s.c));
+    return {spaces, arrays, outer.alpha * static_cast<T>(s.coefficient), buffers + buffer_bytes(body), ragged};
   }
 
-  /// A product that follows another one is bound before that runs, which prefetches its operands.
+  /// A product that follows another one is bound before that runs, which prefetches its operands; unless blocks of C or
+  /// of the operands end early across the depth, which takes a product for each part of them.
   void run_steps(std::vector<step> const& steps, frame<T> const& f) const noexcept {
     array_source second = f.arguments;
     second.take<std::byte>(call_arguments_);
     array_source const arguments[2] = {f.arguments, second};
     cpu::product_call<T> calls[2]{};
     bool bound = false;
+    auto const whole = [&](std::size_t i) -> product_step const* {
+      auto const* const product = i < steps.size() ? std::get_if<product_step>(&steps[i]) : nullptr;
+      return product != nullptr && is_whole(*product, f) ? product : nullptr;
+    };
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      auto const* const now = std::get_if<product_step>(&steps[i]);
-      auto const* const next = i + 1 < steps.size() ? std::get_if<product_step>(&steps[i + 1]) : nullptr;
+      auto const* const now = whole(i);
+      auto const* const next = now != nullptr ? whole(i + 1) : nullptr;
       if (now == nullptr) {
-        if (auto const* const pass = std::get_if<combine_step>(&steps[i])) execute(*pass, f);
-        else execute(std::get<scale_step>(steps[i]), f);
+        std::visit([&](auto const& other) { execute(other, f); }, steps[i]);
         continue;
       }
       cpu::product_call<T>& call = calls[i % 2];
-      if (!bound) call = bind_product(*now, f, arguments[i % 2]);
+      if (!bound) call = bind_product(*now, whole_of(*now), f, arguments[i % 2]);
       bound = next != nullptr;
       if (bound) {
-        calls[(i + 1) % 2] = bind_product(*next, f, arguments[(i + 1) % 2]);
+        calls[(i + 1) % 2] = bind_product(*next, whole_of(*next), f, arguments[(i + 1) % 2]);
         call.next = &calls[(i + 1) % 2];
       }
       cpu::product(kernels_, call, variant_, f.packing);
     }
   }
 
-  [[nodiscard]] cpu::product_call<T> bind_product(product_step const& s, frame<T> const& f,
-                                                  array_source arrays) const noexcept {
-    auto const bind_terms = [&](std::vector<source> const& sources, auto steps_of) {
-      auto const terms = arrays.template take<cpu::term<T>>(sources.size());
-      std::ranges::transform(sources, terms.begin(), [&](source const& x) {
-        return cpu::term<T>{f.at(x.where), static_cast<T>(x.coefficient), steps_of(x.where)};
-      });
-      return terms;
-    };
-    auto const a = bind_terms(s.a, [&](block const& x) { return f.space_of(x).cols_of(x); });
-    auto const b = bind_terms(s.b, [&](block const& x) { return f.space_of(x).rows_of(x); });
-    auto const most_steps = [](auto const& terms) { return std::ranges::max(terms, {}, &cpu::term<T>::steps).steps; };
-    auto const c = arrays.template take<cpu::destination<T>>(s.c.size());
-    std::ranges::transform(s.c, c.begin(), [&](target const& t) {
-      return cpu::destination<T>{f.at(t.where), f.alpha * static_cast<T>(t.coefficient), beta_of(t.how)};
+  static block whole_of(product_step const& s) noexcept {
+    block const& c = s.c.front().where;
+    return {c.space, 0, 0, c.rows, c.cols};
+  }
+
+  static bool is_whole(product_step const& s, frame<T> const& f) noexcept {
+    if (!f.ragged) return true;
+    int parts = 0;
+    each_part(s, f.spaces, [&](block const&) { ++parts; });
+    return parts == 1 && f.space_of(s.c.front().where).has(s.c.front().where);
+  }
+
+  void execute(product_step const& s, frame<T> const& f) const noexcept {
+    each_part(s, f.spaces, [&](block const& part) {
+      cpu::product_call<T> const call = bind_product(s, part, f, f.arguments);
+      if (!call.c.empty()) cpu::product(kernels_, call, variant_, f.packing);
     });
-    block const& first_a = s.a.front().where;
-    block const& first_b = s.b.front().where;
-    bound_space<T> const& in_a = f.space_of(first_a);
-    bound_space<T> const& in_b = f.space_of(first_b);
+  }
+
+  /// A part of the destinations, with what is there of everything; without a block of A or of B that is, they are only
+  /// scaled.
+  [[nodiscard]] cpu::product_call<T> bind_product(product_step const& s, block const& part, frame<T> const& f,
+                                                  array_source arrays) const noexcept {
+    auto const bind_terms = [&](std::vector<source> const& sources, auto part_of, auto steps_of) {
+      auto const terms = arrays.template take<cpu::term<T>>(sources.size());
+      std::size_t count = 0;
+      for (source const& x : sources) {
+        block const b = part_of(x.where);
+        if (f.space_of(b).has(b)) terms[count++] = {f.at(b), static_cast<T>(x.coefficient), steps_of(b)};
+      }
+      return terms.first(count);
+    };
+    auto const a = bind_terms(
+        s.a, [&](block const& x) { return x.sub(part.row, 0, part.rows, x.cols); },
+        [&](block const& x) { return f.space_of(x).cols_of(x); });
+    auto const b = bind_terms(
+        s.b, [&](block const& x) { return x.sub(0, part.col, x.rows, part.cols); },
+        [&](block const& x) { return f.space_of(x).rows_of(x); });
+    auto const c = arrays.template take<cpu::destination<T>>(s.c.size());
+    std::size_t count = 0;
+    for (target const& t : s.c) {
+      block const to = within(t.where, part);
+      if (f.space_of(to).has(to)) c[count++] = {f.at(to), f.alpha * static_cast<T>(t.coefficient), beta_of(t.how)};
+    }
+    std::int64_t const k = depth_of(s, part, f.spaces);
+    bound_space<T> const& in_a = f.space_of(s.a.front().where);
+    bound_space<T> const& in_b = f.space_of(s.b.front().where);
     bound_space<T> const& in_c = f.space_of(s.c.front().where);
-    std::int64_t const k = std::min(most_steps(a), most_steps(b));
-    return {first_a.rows, first_b.cols, k, a, in_a.rs, in_a.cs, b, in_b.rs, in_b.cs, c, in_c.rs, in_c.cs, nullptr};
+    return {part.rows, part.cols,      k,       a,       in_a.rs, in_a.cs, b, in_b.rs,
+            in_b.cs,   c.first(count), in_c.rs, in_c.cs, nullptr};
   }
 
   /// `at`: where the pass also leaves the maxima of what it reads of A and B; null: it does not look.
   void execute(combine_step const& s, frame<T> const& f, look const* at = nullptr) const noexcept {
     if (at == nullptr && opened_ && s.opening) return;
-    // Rectangles in which every source is there, or is not: one, unless sources end before the others.
     block const& whole = s.targets.front().where;
-    auto const end_of = [&](std::int64_t from, std::int64_t extent, auto there) {
-      for (block const& b : s.sources)
-        if (std::int64_t const end = there(f.space_of(b), b); end > from) extent = std::min(extent, end);
-      return extent;
+    if (!f.ragged) return execute(s, {0, 0, 0, whole.rows, whole.cols}, f, at);
+    auto const ends = [&](auto const& meet) {
+      auto const of = [&](block const& b) { meet(f.space_of(b).rows_of(b), f.space_of(b).cols_of(b)); };
+      std::ranges::for_each(s.sources, of);
+      for (target const& t : s.targets) of(t.where);
     };
-    block part;
-    for (part.row = 0; part.row < whole.rows; part.row += part.rows) {
-      part.rows = end_of(part.row, whole.rows, [](auto const& x, block const& b) { return x.rows_of(b); }) - part.row;
-      for (part.col = 0; part.col < whole.cols; part.col += part.cols) {
-        part.cols = end_of(part.col, whole.cols, [](auto const& x, block const& b) { return x.cols_of(b); }) - part.col;
-        execute(s, part, f, at);
-      }
-    }
+    each_part(whole.rows, whole.cols, ends, [&](block const& part) { execute(s, part, f, at); });
   }
 
-  /// The part of all blocks in which every source is there, or is not and counts as zeros.
+  /// The part of all blocks in which each is there, or is not.
   void execute(combine_step const& s, block const& part, frame<T> const& f, look const* at) const noexcept {
+    T zero = 0, nowhere = 0;
     array_source arrays = f.arguments;
-    auto const in_part = [&](block const& b) { return b.sub(part.row, part.col, part.rows, part.cols); };
     auto const inputs = arrays.template take<cpu::combine_input<T>>(s.sources.size());
     std::ranges::transform(s.sources, inputs.begin(), [&](block const& source) {
-      static constexpr T zero = 0;
-      block const b = in_part(source);
+      block const b = within(source, part);
       bound_space<T> const& in = f.space_of(b);
-      if (in.rows_of(b) == 0 || in.cols_of(b) == 0) return cpu::combine_input<T>{&zero, 0, 0};
+      if (!in.has(b)) return cpu::combine_input<T>{&zero, 0, 0};
       cpu::combine_input<T> input{in.at(b), in.rs, in.cs};
       if (at != nullptr && at->of_A.rows != nullptr) {
         line_maxima<T> const& found = b.space == space_A ? at->of_A : at->of_B;
@@ -329,8 +441,10 @@ private:
     });
     auto const outputs = arrays.template take<cpu::combine_output<T>>(s.targets.size());
     std::ranges::transform(s.targets, outputs.begin(), [&](target const& t) {
-      bound_space<T> const& in = f.space_of(t.where);
-      return cpu::combine_output<T>{in.at(in_part(t.where)), in.rs, in.cs, beta_of(t.how)};
+      block const b = within(t.where, part);
+      bound_space<T> const& in = f.space_of(b);
+      if (!in.has(b)) return cpu::combine_output<T>{&nowhere, 0, 0, T(0)};
+      return cpu::combine_output<T>{in.at(b), in.rs, in.cs, beta_of(t.how)};
     });
     cpu::combine_program<T> const& program = program_of(s);
     auto const room = arrays.template take<std::byte>(cpu::combine_memory(program, inputs.size(), outputs.size()));
@@ -347,6 +461,7 @@ private:
   bool opened_ = false;  // the opening passes have been run
   cpu::kernel_set<T> const& kernels_;
   cpu::variant const variant_;
+  bool const pads_;
   std::vector<bound_space<T>> spaces_;
   std::vector<cpu::combine_program<T>> programs_;
   std::size_t call_arguments_ = 0;  // bytes of the argument arrays of one codelet call, at most

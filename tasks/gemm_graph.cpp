@@ -216,23 +216,26 @@ private:
     v.a = {space_A, row, 0, m, k};
     v.b = {space_B, 0, col, k, n};
     v.c = {space_C, row, col, m, n};
-    v.how = how_.shape.beta_zero ? update::overwrite : update::scaled;
+    v.how = forms_in_C(how_.shape, how_.pads) ? update::overwrite : update::scaled;
     return v;
   }
 
   void core() {
     bool const divides = how_.core_m % levels_.m == 0 && how_.core_n % levels_.n == 0 && how_.core_k % levels_.k == 0;
-    bool const inside =
-        0 < how_.core_m && how_.core_m <= g_.m && 0 < how_.core_n && how_.core_n <= g_.n && 0 < how_.core_k;
-    bool const fits = tiling_ == tiling::cells ? how_.core_k <= g_.k : how_.core_k < g_.k + levels_.k;
-    require(divides && inside && fits, "the core must lie in the problem and be divisible by the levels");
+    auto const fits = [this](std::int64_t core, std::int64_t side, std::int64_t blocks, bool pads) {
+      return 0 < core && (core <= side || (pads && core < side + blocks && tiling_ == tiling::strips));
+    };
+    bool const inside = fits(how_.core_m, g_.m, levels_.m, how_.pads.m) &&
+                        fits(how_.core_n, g_.n, levels_.n, how_.pads.n) &&
+                        fits(how_.core_k, g_.k, levels_.k, how_.pads.k);
+    require(divides && inside, "the core must lie in the problem and be divisible by the levels");
     product(part(0, 0, how_.core_m, how_.core_n, how_.core_k));
   }
 
-  /// The rows and columns of C beyond the core get their whole sum at once, the core what lies beyond core_k. A core
-  /// that reaches beyond k has no fringe of k: its last blocks of A and B lack columns and rows, which count as zeros.
+  /// The rows and columns of C beyond the core get their whole sum at once, the core what lies beyond core_k. Along a
+  /// side that is padded there is no fringe.
   void fringes() {
-    std::int64_t const m = how_.core_m, n = how_.core_n, k = how_.core_k;
+    std::int64_t const m = std::min(how_.core_m, g_.m), n = std::min(how_.core_n, g_.n), k = how_.core_k;
     std::int64_t const pieces = how_.workers > 1 ? 2 * how_.workers : 1;
     if (m < g_.m) classical_strips("fringe of m", part(m, 0, g_.m - m, g_.n, g_.k), pieces);
     if (n < g_.n) classical_strips("fringe of n", part(0, n, m, g_.n - n, g_.k), pieces);

@@ -15,7 +15,7 @@ enum class tiling { strips, cells };
 /// Pure. Costs come from the profile. The operands' views are bound by the scheduler's executor.
 /// The levels are applied to the leading core_m × core_n × core_k part, which they must divide, task levels first, then
 /// explicit, then fused ones; the fringes are classical products. Every element of C meets beta exactly once. In strips
-/// core_k may reach beyond k: what blocks of A and B lack there is zero.
+/// the core may reach beyond sides that the plan pads: what blocks of A and B lack there is zero, and of C nowhere.
 /// Throws error{internal_error} when the plan breaks these rules or C is row-major (the caller transposes first).
 graph build_gemm_graph(plan const& how, machine_profile const& machine, tiling cut = tiling::strips);
 

@@ -113,6 +113,14 @@ struct problem {
   friend bool operator==(problem const&, problem const&) = default;
 };
 
+/// Sides of a product that are filled up with zeros to what the levels divide, instead of leaving a fringe. The zeros
+/// are nowhere stored: the last blocks of A, B and C just end before the others do.
+struct padding {
+  bool m = false, n = false, k = false;
+
+  friend bool operator==(padding const&, padding const&) = default;
+};
+
 struct algorithm;  // ⟨m̃,k̃,ñ;R⟩, internal
 
 /// One level of a plan, outermost first.
@@ -142,7 +150,7 @@ struct plan {
   std::vector<plan_level> levels;  ///< outermost first; none: classical
   bool product_buffer = true;  ///< AB: each product gathered in a buffer, C touched once; false: ABC, straight into C
   std::int64_t core_m = 0, core_n = 0, core_k = 0;  ///< the part that the levels divide; the fringes are classical
-  bool pads_k = false;  ///< core_k ≥ k: the last blocks of A and B are taken to end in zeros, and k has no fringe
+  padding pads;                                     ///< sides of the core that may reach beyond those of the product
   int workers = 1;
   int slots = 1;             ///< products of one node of a task level that may hold workspace at once
   bool independent = false;  ///< order: all products through temporaries (true), or in place in C where beta = 0

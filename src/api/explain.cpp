@@ -70,8 +70,11 @@ std::string explain(plan const& how) try {
                    x.beta_zero ? ", beta = 0" : ""));
   line("levels", fmt::format("{}: {}", how.levels.size(), describe_levels(how)));
   if (!how.levels.empty()) {
-    line("core", fmt::format("{} x {} x {}{}, fringes classical", how.core_m, how.core_n, how.core_k,
-                             how.core_k > x.k ? fmt::format(" (k = {} and zeros)", x.k) : ""));
+    bool const padded = how.core_m > x.m || how.core_n > x.n || how.core_k > x.k;
+    bool const cut = how.core_m < x.m || how.core_n < x.n || how.core_k < x.k;
+    line("core",
+         fmt::format("{} x {} x {}{}{}", how.core_m, how.core_n, how.core_k,
+                     padded ? ", what is beyond A, B and C counts as zeros" : "", cut ? ", fringes classical" : ""));
   }
   line("variant", how.product_buffer ? "AB: products gathered in a buffer" : "ABC: products straight into C");
   line("order", fmt::format("{}, {} slots{}{}", how.independent ? "independent products" : "in place where beta = 0",

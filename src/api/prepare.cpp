@@ -177,7 +177,7 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, sche
   if (prepared == nullptr) {
     plan wanted = how;
     wanted.workers = workers;
-    wanted.pads_k = wanted.pads_k && !in_cells(wanted, scheduler);
+    if (in_cells(wanted, scheduler)) wanted.pads = {};
     complete_plan(wanted, state.machine());
     prepared = with_order(build_graph(wanted, state.machine(), scheduler), state.machine());
     wanted.candidates.clear();
@@ -210,7 +210,7 @@ bool same_choices(plan const& a, plan const& b) {
   };
   return a.type == b.type && a.shape == b.shape && std::ranges::equal(a.levels, b.levels, same_level) &&
          a.product_buffer == b.product_buffer && a.slots == b.slots && a.independent == b.independent &&
-         a.strips == b.strips && a.pads_k == b.pads_k && a.deterministic == b.deterministic && a.kernel == b.kernel;
+         a.strips == b.strips && a.pads == b.pads && a.deterministic == b.deterministic && a.kernel == b.kernel;
 }
 
 void check_plan(plan const& how, element_type type, problem const& shape) {

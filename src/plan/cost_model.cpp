@@ -91,13 +91,20 @@ class model {
 public:
   model(element_type type, problem const& shape, int workers, machine_profile const& machine, outline const& o,
         priced_passes& known)
-      : type_(type), price_(type, machine), shape_(shape), workers_(workers), machine_(machine), o_(o), known_(known) {
+      : type_(type),
+        price_(type, machine),
+        shape_(shape),
+        workers_(workers),
+        machine_(machine),
+        o_(o),
+        overwrites_(forms_in_C(shape, o.pads)),
+        known_(known) {
     bool const cut = std::ranges::find(o.levels, level_kind::explicit_passes, &outline_level::kind) != o.levels.end();
     std::int64_t const strips = cut ? o.strips : 1;
-    if (known_.levels == o.levels && known_.strips == strips && known_.pads_k == o.pads_k) return;
+    if (known_.levels == o.levels && known_.strips == strips && known_.pads == o.pads) return;
     known_.levels = o.levels;
     known_.strips = strips;
-    known_.pads_k = o.pads_k;
+    known_.pads = o.pads;
     known_.nodes.assign(o.levels.size(), {});
   }
 
@@ -160,22 +167,22 @@ private:
         priced_passes::node const& around = priced(l, blocks[l], overwrite, independent);
         (overwrite ? node.overwrite : node.accumulate) = below + (outermost ? 0 : around.seconds);
         (overwrite ? in_memory.overwrite : in_memory.accumulate) = below_memory + (outermost ? 0 : around.moved);
-        if (outermost && overwrite == shape_.beta_zero) burst = around.shared_seconds;
+        if (outermost && overwrite == overwrites_) burst = around.shared_seconds;
       }
       if (l < task_levels) {
         products *= t.rank;
         double nodes = 1;
         for (int i = 0; i < l; ++i) nodes *= o_.levels[i].traffic().rank;
-        result_.tasks += nodes * pass_tasks(priced(l, blocks[l], shape_.beta_zero, independent).bytes);
+        result_.tasks += nodes * pass_tasks(priced(l, blocks[l], overwrites_, independent).bytes);
       }
     }
     if (task_levels == 0) all_strips();
     result_.tasks += products * strips;
-    double const work = node.of(shape_.beta_zero);
+    double const work = node.of(overwrites_);
     double const loss = strips == 1 || task_levels > 0 ? 1 : strip_loss;
     double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, products)
                                                     : work / strips * std::ceil(strips / workers_));
-    double const by_memory = 1e-9 * in_memory.of(shape_.beta_zero) / machine_.memory_gbytes();
+    double const by_memory = 1e-9 * in_memory.of(overwrites_) / machine_.memory_gbytes();
     result_.seconds += burst + (workers_ > 1 ? std::max(parallel, by_memory) : parallel);
   }
 
@@ -215,7 +222,7 @@ private:
               std::max(temporaries, passes(o_.levels[l].traffic(), blocks[l], overwrite, independent).temporaries);
       return held(passes(o_.levels[l].traffic(), blocks[l], false, independent), blocks[l], temporaries);
     };
-    occurring at{shape_.beta_zero, !shape_.beta_zero};
+    occurring at{overwrites_, !overwrites_};
     double slots = 1;
     for (int l = 0; l < task_levels; ++l) {
       result_.buffers += slots * held_at(l, at, o_.independent);
@@ -257,7 +264,7 @@ private:
   }
 
   [[nodiscard]] level_passes const& in_order(level_traffic const& t) const {
-    return t.in({shape_.beta_zero, o_.independent, true, true});
+    return t.in({overwrites_, o_.independent, true, true});
   }
 
   // Rounds in which the products of a task level run, so many at once: those after the update of C wait for all before.
@@ -294,7 +301,8 @@ private:
   // Three thin products around the core, in tasks that share the workers.
   void fringes() {
     double const m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
-    double const cm = double(result_.core_m), cn = double(result_.core_n), ck = double(result_.core_k);
+    double const cm = std::min(m, double(result_.core_m)), cn = std::min(n, double(result_.core_n));
+    double const ck = double(result_.core_k);
     double seconds = 0;
     for (extent const& f : {extent{cm, cn, k - ck}, {cm, n - cn, k}, {m - cm, n, k}})
       if (f.m > 0 && f.n > 0 && f.k > 0) {
@@ -314,12 +322,20 @@ private:
     level_passes const& p = t.passes.front();
     double const m = double(shape_.m), n = double(shape_.n), k = double(shape_.k);
     double const core_m = double(result_.core_m), core_n = double(result_.core_n), core_k = double(result_.core_k);
-    double const lacking = std::max(0.0, core_k - k);
-    double const looked_at_A = opens ? core_m / t.m * (core_k / t.k * p.read_A - lacking * p.read_last_A) : 0;
-    double const looked_at_B = opens ? core_n / t.n * (core_k / t.k * p.read_B - lacking * p.read_last_B) : 0;
-    for (auto const& [elements, looked_at] : {std::pair{m * k, looked_at_A}, {k * n, looked_at_B}}) {
+    // Of the blocks that the passes read, those in the last row and column lack what reaches beyond the operand.
+    double const lacks_m = std::max(0.0, core_m - m), lacks_n = std::max(0.0, core_n - n);
+    double const lacks_k = std::max(0.0, core_k - k);
+    auto const looked_at = [opens](blocks_read const& read, double rows, double cols, double lacks_rows,
+                                   double lacks_cols) {
+      if (!opens) return 0.0;
+      return read.all * rows * cols - read.last_row * lacks_rows * cols - read.last_col * rows * lacks_cols +
+             read.corner * lacks_rows * lacks_cols;
+    };
+    double const looked_at_A = looked_at(p.of_A, core_m / t.m, core_k / t.k, lacks_m, lacks_k);
+    double const looked_at_B = looked_at(p.of_B, core_k / t.k, core_n / t.n, lacks_k, lacks_n);
+    for (auto const& [elements, looked] : {std::pair{m * k, looked_at_A}, {k * n, looked_at_B}}) {
       double const operand = price_.element_bytes() * elements;
-      double const bytes = price_.element_bytes() * (elements - looked_at);
+      double const bytes = price_.element_bytes() * (elements - looked);
       result_.seconds += price_.scan(bytes, operand, workers_);
     }
   }
@@ -330,6 +346,7 @@ private:
   int const workers_;
   machine_profile const& machine_;
   outline const& o_;
+  bool const overwrites_;  // the whole node
   priced_passes& known_;
   distance operands_{};
   estimate result_;
@@ -344,9 +361,12 @@ void core_sizes(outline const& o, problem const& shape, estimate& result) {
     n *= l.traffic().n;
     k *= l.traffic().k;
   }
-  result.core_m = shape.m - shape.m % m;
-  result.core_n = shape.n - shape.n % n;
-  result.core_k = (o.pads_k ? shape.k + k - 1 : shape.k) / k * k;
+  auto const core = [](std::int64_t side, std::int64_t blocks, bool pads) {
+    return (pads ? side + blocks - 1 : side) / blocks * blocks;
+  };
+  result.core_m = core(shape.m, m, o.pads.m);
+  result.core_n = core(shape.n, n, o.pads.n);
+  result.core_k = core(shape.k, k, o.pads.k);
 }
 
 distance operands_of(element_type type, problem const& shape, int workers, machine_profile const& machine,

@@ -31,10 +31,15 @@ struct outline {
   int slots = 1;
   bool independent = false;
   std::int64_t strips = 1;
-  bool pads_k = false;
+  padding pads{};
 
   friend bool operator==(outline const&, outline const&) = default;
 };
+
+/// Whether products may be formed in C: it is only written, and no block of it ends early.
+constexpr bool forms_in_C(problem const& shape, padding const& pads) noexcept {
+  return shape.beta_zero && !pads.m && !pads.n;
+}
 
 struct estimate {
   std::int64_t core_m = 0, core_n = 0, core_k = 0;
@@ -46,7 +51,7 @@ struct estimate {
   [[nodiscard]] double workspace() const noexcept { return buffers + packing; }
 };
 
-/// The part of the problem that the levels divide; with pads_k, of the problem and as few zeros along k as may be.
+/// The part of the problem that the levels divide; filled up along the sides that it pads.
 void core_sizes(outline const& o, problem const& shape, estimate& result);
 
 /// Where the innermost passes around the products, those of a node that adds to its C, leave their operands.
@@ -62,7 +67,7 @@ struct priced_passes {
   };
   std::vector<outline_level> levels;
   std::int64_t strips = 0;  // that cut the blocks of explicit levels
-  bool pads_k = false;
+  padding pads;
   std::vector<std::array<node, 4>> nodes;  // by level; those that overwrite or add, in either order
 };
 

@@ -32,7 +32,7 @@ struct pass_prices {
   pass_prices(level_passes const& p, extent const& block, double element_bytes) noexcept {
     double const A = element_bytes * block.m * block.k, B = element_bytes * block.k * block.n;
     double const C = element_bytes * block.m * block.n;
-    blocks_A = p.read_A + p.sums_A, blocks_B = p.read_B + p.sums_B, blocks_C = p.touched_C;
+    blocks_A = p.of_A.all + p.sums_A, blocks_B = p.of_B.all + p.sums_B, blocks_C = p.touched_C;
     if (p.sums_A > 0) sums_A = touched_A = blocks_A * A;
     if (p.sums_B > 0) sums_B = touched_B = blocks_B * B;
     if (p.overwritten_C + p.accumulated_C > 0) {

@@ -28,16 +28,22 @@ int longest_chain(level_schedule const& s) {
   return longest;
 }
 
+blocks_read read_of(scheduled_pass const& pass, int rows, int cols) {
+  blocks_read read;
+  for (place const& p : pass.sources) {
+    bool const last_row = p.index / cols == rows - 1, last_col = p.index % cols == cols - 1;
+    ++read.all;
+    read.last_row += last_row, read.last_col += last_col, read.corner += last_row && last_col;
+  }
+  return read;
+}
+
 level_passes count(algorithm const& x, level_schedule const& s) {
   level_passes c;
-  c.read_A = static_cast<int>(s.sums_A.sources.size());
+  c.of_A = read_of(s.sums_A, x.m, x.k);
+  c.of_B = read_of(s.sums_B, x.k, x.n);
   c.sums_A = static_cast<int>(s.sums_A.targets.size());
-  c.read_B = static_cast<int>(s.sums_B.sources.size());
   c.sums_B = static_cast<int>(s.sums_B.targets.size());
-  auto const last_column = [&x](place p) { return p.index % x.k == x.k - 1; };
-  auto const last_row = [&x](place p) { return p.index / x.n == x.k - 1; };
-  c.read_last_A = static_cast<int>(std::ranges::count_if(s.sums_A.sources, last_column));
-  c.read_last_B = static_cast<int>(std::ranges::count_if(s.sums_B.sources, last_row));
   c.read_C = c.touched_C = static_cast<int>(s.update_C.sources.size());
   for (scheduled_target const& t : s.update_C.targets) {
     ++(t.how == update::overwrite ? c.overwritten_C : c.accumulated_C);

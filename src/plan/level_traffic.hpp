@@ -9,11 +9,15 @@
 
 namespace heptad {
 
+/// Blocks of an operand that a pass reads, and how many of them are in its last row, in its last column and in both.
+struct blocks_read {
+  int all = 0, last_row = 0, last_col = 0, corner = 0;
+};
+
 /// A task or explicit level whose node updates its C in one way. Counts are of blocks.
 struct level_passes {
-  int read_A = 0, sums_A = 0;  // of the pass over A: blocks read, sums written; no sums: there is no such pass
-  int read_B = 0, sums_B = 0;
-  int read_last_A = 0, read_last_B = 0;      // of those read: in the last column of A, in the last row of B
+  blocks_read of_A, of_B;                    // by the passes over A and B
+  int sums_A = 0, sums_B = 0;                // … sums written; none: there is no such pass
   int read_C = 0;                            // of the pass that updates C: products read
   int overwritten_C = 0, accumulated_C = 0;  // … blocks of C written, and those that are read too
   int touched_C = 0;                         // … distinct blocks

@@ -18,8 +18,8 @@ bool beats_fused(known_algorithm const& x, known_algorithm const& y) {
 
 bool beats_passes(known_algorithm const& x, known_algorithm const& y) {
   if (x.traffic.rank > y.traffic.rank || x.accuracy.growth > y.accuracy.growth) return false;
-  auto const moved_A = [](level_passes const& p) { return p.sums_A > 0 ? p.read_A + p.sums_A : 0; };
-  auto const moved_B = [](level_passes const& p) { return p.sums_B > 0 ? p.read_B + p.sums_B : 0; };
+  auto const moved_A = [](level_passes const& p) { return p.sums_A > 0 ? p.of_A.all + p.sums_A : 0; };
+  auto const moved_B = [](level_passes const& p) { return p.sums_B > 0 ? p.of_B.all + p.sums_B : 0; };
   auto const moved_C = [](level_passes const& p) { return p.read_C + p.overwritten_C + 2 * p.accumulated_C; };
   for (bool const overwrite : {false, true}) {
     level_passes const &a = x.traffic.in({overwrite, false, true, true}),

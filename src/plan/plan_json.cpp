@@ -30,6 +30,10 @@ nlohmann::json candidates_to_json(std::vector<candidate> const& candidates) {
   return list;
 }
 
+std::string letters_of(padding const& pads) {
+  return std::string(pads.m ? "m" : "") + (pads.n ? "n" : "") + (pads.k ? "k" : "");
+}
+
 }  // namespace
 
 nlohmann::json choices_to_json(plan const& how) {
@@ -38,7 +42,7 @@ nlohmann::json choices_to_json(plan const& how) {
           {"slots", how.slots},
           {"independent", how.independent},
           {"strips", how.strips},
-          {"pads_k", how.pads_k},
+          {"pads", letters_of(how.pads)},
           {"deterministic", how.deterministic},
           {"kernel", how.kernel}};
 }
@@ -57,7 +61,9 @@ plan choices_from_json(nlohmann::json const& choices) {
   p.slots = choices.at("slots");
   p.independent = choices.at("independent");
   p.strips = choices.at("strips");
-  p.pads_k = choices.value("pads_k", false);  // older files do not tell
+  auto const pads = choices.value("pads", std::string());  // older files do not tell
+  auto const has = [&pads](char side) { return pads.find(side) != std::string::npos; };
+  p.pads = {has('m'), has('n'), has('k')};
   p.deterministic = choices.at("deterministic");
   p.kernel = choices.at("kernel");
   return p;
@@ -79,7 +85,7 @@ nlohmann::json plan_to_json(plan const& how) {
           {"slots", how.slots},
           {"independent", how.independent},
           {"strips", how.strips},
-          {"pads_k", how.pads_k},
+          {"pads", letters_of(how.pads)},
           {"deterministic", how.deterministic},
           {"kernel", how.kernel},
           {"seconds", how.seconds},

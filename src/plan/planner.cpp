@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -183,7 +184,7 @@ private:
 
   void weigh(outline o) {
     considered c{std::move(o), {}, 1, 0, verdict::possible};
-    c.what.pads_k = pads_k(c.what);
+    c.what.pads = zeros_for(c.what);
     c.cost = predict(type_, shape_, workers_, machine_, c.what, passes_);
     judge(c);
     double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
@@ -192,16 +193,24 @@ private:
     considered_.push_back(std::move(c));
   }
 
-  /// Whether zeros cost less than a fringe of k; decided for the first variant of a list of levels. Cells of a runtime
-  /// are cut from the operands as they are.
-  bool pads_k(outline o) {
-    if (wishes_.deterministic || wishes_.scheduler == scheduler_kind::starpu) return false;
+  /// Where zeros cost less than fringes, along k, or along m and n; decided for the first variant of a list of levels.
+  /// Cells of a runtime are cut from the operands as they are. Of a C whose blocks end early fused levels have ragged
+  /// products all over.
+  padding zeros_for(outline o) {
+    if (wishes_.deterministic || wishes_.scheduler == scheduler_kind::starpu) return {};
     considered const* const before = considered_.empty() ? nullptr : &considered_.back();
-    if (before != nullptr && before->what.levels == o.levels) return before->what.pads_k;
-    estimate const with_fringe = predict(type_, shape_, workers_, machine_, o, passes_);
-    if (with_fringe.core_k == shape_.k) return false;
-    o.pads_k = true;
-    return predict(type_, shape_, workers_, machine_, o, passes_).seconds < with_fringe.seconds;
+    if (before != nullptr && before->what.levels == o.levels) return before->what.pads;
+    estimate best = predict(type_, shape_, workers_, machine_, o, passes_);
+    auto const pad = [&](padding const& more) {
+      padding const less = std::exchange(o.pads, more);
+      if (more == less) return;
+      estimate const padded = predict(type_, shape_, workers_, machine_, o, passes_);
+      if (padded.seconds < best.seconds) best = padded;
+      else o.pads = less;
+    };
+    pad({.k = best.core_k != shape_.k});
+    if (o.levels.front().kind != level_kind::fused) pad({best.core_m != shape_.m, best.core_n != shape_.n, o.pads.k});
+    return o.pads;
   }
 
   /// The variants of a list of levels come one after the other, and all with a product buffer, or all without, are as
@@ -331,7 +340,7 @@ private:
     p.slots = chosen.what.slots;
     p.independent = chosen.what.independent;
     p.strips = chosen.what.strips;
-    p.pads_k = chosen.what.pads_k;
+    p.pads = chosen.what.pads;
     p.deterministic = wishes_.deterministic;
     p.kernel = wishes_.kernel == "auto" ? machine_.kernel : wishes_.kernel;
     p.classical_seconds = classical.cost.seconds;
@@ -412,7 +421,7 @@ outline outline_of(plan const& p) {
   o.slots = p.slots;
   o.independent = p.independent;
   o.strips = p.strips;
-  o.pads_k = p.pads_k;
+  o.pads = p.pads;
   return o;
 }
 

@@ -77,7 +77,7 @@ plan random_plan(generator& random, element_type type, problem const& shape) {
   p.slots = 1 + static_cast<int>(below(random, 3));
   p.independent = below(random, 2) == 0;
   p.strips = 1 + below(random, 3);
-  p.pads_k = below(random, 2) == 0;
+  p.pads = {below(random, 2) == 0, below(random, 2) == 0, below(random, 2) == 0};
   p.workers = 1 + static_cast<int>(below(random, 3));
   p.deterministic = below(random, 2) == 0;
   p.workspace_cap = std::numeric_limits<std::size_t>::max();

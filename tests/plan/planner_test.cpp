@@ -117,20 +117,23 @@ TEST_CASE("levels divide the core and leave less than one block beyond it") {
         blocks_n *= l.coefficients->n;
         blocks_k *= l.coefficients->k;
       }
-      CHECK(p.core_m == m / blocks_m * blocks_m);
-      CHECK(p.core_n == n / blocks_n * blocks_n);
-      CHECK(p.core_k == (k + (p.pads_k ? blocks_k - 1 : 0)) / blocks_k * blocks_k);
+      auto const core = [](std::int64_t side, std::int64_t blocks, bool pads) {
+        return (pads ? side + blocks - 1 : side) / blocks * blocks;
+      };
+      CHECK(p.core_m == core(m, blocks_m, p.pads.m));
+      CHECK(p.core_n == core(n, blocks_n, p.pads.n));
+      CHECK(p.core_k == core(k, blocks_k, p.pads.k));
     }
   }
 }
 
-TEST_CASE("k is filled up with zeros where that costs less than its fringe, and the operands may have them") {
-  auto const plan_of = [](std::int64_t k, options const& wishes = {}) { return f64_plan({4096, 4096, k}, 1, wishes); };
+TEST_CASE("sides are filled up with zeros where that costs less than fringes, and a runtime's operands may have them") {
+  auto const plan_of = [](std::int64_t side, options const& wishes = {}) { return f64_plan(square(side), 1, wishes); };
   plan const odd = plan_of(4095);
-  CHECK(odd.pads_k);
+  CHECK(odd.pads == padding{true, true, true});
   CHECK(odd.core_k == 4096);
-  CHECK(odd.seconds < plan_of(4094).seconds * 1.002);
-  CHECK_FALSE(plan_of(4096).pads_k);
+  CHECK(odd.seconds < plan_of(4096).seconds * 1.01);
+  CHECK(plan_of(4096).pads == padding{});
   int padded = 0, cut = 0;
   for (int const levels : {2, 6})
     for (std::int64_t k : {1001, 1022, 1025, 2049}) {
@@ -139,11 +142,11 @@ TEST_CASE("k is filled up with zeros where that costs less than its fringe, and 
       plan const chosen = f64_plan({1024, 1024, k}, 1, forced);
       if (chosen.core_k == k) continue;
       plan other = chosen;
-      other.pads_k = !chosen.pads_k;
+      other.pads.k = !chosen.pads.k;
       complete_plan(other, test::zen4());
       CAPTURE(levels, k);
       CHECK(chosen.seconds <= other.seconds);
-      ++(chosen.pads_k ? padded : cut);
+      ++(chosen.pads.k ? padded : cut);
     }
   CHECK(padded > 3);
   CHECK(cut > 0);
@@ -151,7 +154,7 @@ TEST_CASE("k is filled up with zeros where that costs less than its fringe, and 
   fixed.deterministic = true;
   moved.scheduler = scheduler_kind::starpu;
   for (options const& wishes : {fixed, moved}) {
-    CHECK_FALSE(plan_of(4095, wishes).pads_k);
+    CHECK(plan_of(4095, wishes).pads == padding{});
     CHECK(plan_of(4095, wishes).core_k < 4095);
   }
 }

@@ -62,7 +62,7 @@ void for_each_plan(int workers, Check const& check) {
         p.product_buffer = below(2) == 0;
         p.slots = slots;
         p.independent = independent;
-        p.pads_k = below(2) == 0;
+        p.pads = {below(2) == 0, below(2) == 0, below(2) == 0};
         complete_plan(p, test::zen4());
         CAPTURE(levels.size(), levels.front().first, shape.m, shape.n, shape.k, beta_zero, slots, independent);
         check(p);

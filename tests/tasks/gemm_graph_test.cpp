@@ -133,26 +133,31 @@ TEST_CASE("random plans give the product in random orders") {
   }
 }
 
-TEST_CASE("every algorithm gives the product of a k that is filled up with zeros") {
+TEST_CASE("every algorithm gives the product of sides that are filled up with zeros") {
   for (auto const& x : known(15))
     for (auto kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused})
-      for (std::int64_t const lacking : {1, x->k - 1, 2 * x->k - 1}) {
-        if (x->k == 1) continue;
-        plan p = make_plan(std::vector<level_choice>{{x->name, kind}, {"strassen", level_kind::fused}}, 2 * x->m + 1,
-                           3 * x->n + 1, 4 * x->k - lacking, true);
-        p.pads_k = true;
-        p.core_k = 4 * x->k;
-        check_product(p, 6, 1);
-      }
+      for (bool const beta_zero : {false, true})
+        for (std::int64_t const lacking : {1, 2, 5}) {
+          plan p = make_plan(std::vector<level_choice>{{x->name, kind}, {"strassen", level_kind::fused}}, 4 * x->m,
+                             4 * x->n, 4 * x->k, beta_zero);
+          auto const take = [&](std::int64_t& side, std::int64_t blocks) { side -= std::min(lacking, 2 * blocks - 1); };
+          take(p.shape.m, x->m), take(p.shape.n, x->n), take(p.shape.k, x->k);
+          p.pads = {true, true, true};
+          check_product(p, 6, 1);
+        }
 }
 
-TEST_CASE("a core with more zeros than a block has k-steps, or with zeros in cells, is an error") {
+TEST_CASE(
+    "a core that reaches beyond a side is an error unless the plan pads it, by less than a block, and in strips") {
   plan p = make_plan("TF", "winograd", 16, 16, 15, true);
-  p.core_k = 20;
-  CHECK_THROWS_WITH(build_gemm_graph(p, machine), Catch::Contains("the core must lie in the problem"));
   p.core_k = 16;
+  auto const outside = Catch::Contains("the core must lie in the problem");
+  CHECK_THROWS_WITH(build_gemm_graph(p, machine), outside);
+  p.pads.k = true;
   CHECK_NOTHROW(build_gemm_graph(p, machine));
-  CHECK_THROWS_WITH(build_gemm_graph(p, machine, tiling::cells), Catch::Contains("the core must lie in the problem"));
+  CHECK_THROWS_WITH(build_gemm_graph(p, machine, tiling::cells), outside);
+  p.core_k = 20;
+  CHECK_THROWS_WITH(build_gemm_graph(p, machine), outside);
 }
 
 TEST_CASE("random plans in cells give the product in random orders") {

@@ -74,9 +74,10 @@ private:
     return at(w, x, i, j, 1);
   }
   void apply(std::vector<window> const& w, target const& t, std::int64_t i, std::int64_t j, double value) {
-    double const old = t.how == update::overwrite ? 0 : read(w, t.where, i, j);
+    bool const reads = t.how == update::accumulate || (t.how == update::scaled && beta_ != 0);
     double const factor = t.how == update::scaled ? beta_ : 1;
-    at(w, t.where, i, j, 2) = (t.how == update::overwrite ? 0 : factor * old) + t.coefficient * value;
+    double const old = reads ? factor * read(w, t.where, i, j) : 0;
+    at(w, t.where, i, j, 2) = old + t.coefficient * value;
   }
 
   void run(combine_step const& step, std::vector<window> const& w, double) {
@@ -166,19 +167,27 @@ matrix not_a_number(std::int64_t rows, std::int64_t cols) { return matrix(rows, 
 
 namespace {
 
-/// How far along k the tasks reach.
-std::int64_t last_step(graph const& g) {
-  std::int64_t last = g.k;
+/// How far along each side the tasks reach.
+struct extents {
+  std::int64_t m, n, k;
+};
+extents reach(graph const& g) {
+  extents last{g.m, g.n, g.k};
   for (task const& t : g.tasks)
-    for (access const& x : t.accesses)
-      if (x.where.space == space_A) last = std::max(last, x.where.col + x.where.cols);
+    for (access const& x : t.accesses) {
+      std::int64_t const row = x.where.row + x.where.rows, col = x.where.col + x.where.cols;
+      if (x.where.space == space_A) last.m = std::max(last.m, row), last.k = std::max(last.k, col);
+      if (x.where.space == space_B) last.k = std::max(last.k, row), last.n = std::max(last.n, col);
+      if (x.where.space == space_C) last.m = std::max(last.m, row), last.n = std::max(last.n, col);
+    }
   return last;
 }
 
-matrix with_zeros(matrix const& X, std::int64_t rows, std::int64_t cols) {
-  matrix Y(rows, cols, 0);
-  for (std::int64_t j = 0; j < X.cols; ++j)
-    for (std::int64_t i = 0; i < X.rows; ++i) Y(i, j) = X(i, j);
+/// As much of X as there is, `beyond` elsewhere.
+matrix resized(matrix const& X, std::int64_t rows, std::int64_t cols, double beyond) {
+  matrix Y(rows, cols, beyond);
+  for (std::int64_t j = 0; j < std::min(X.cols, cols); ++j)
+    for (std::int64_t i = 0; i < std::min(X.rows, rows); ++i) Y(i, j) = X(i, j);
   return Y;
 }
 
@@ -186,8 +195,9 @@ matrix with_zeros(matrix const& X, std::int64_t rows, std::int64_t cols) {
 
 run interpret(graph const& g, std::vector<int> const& order, double alpha, matrix const& A, matrix const& B,
               double beta, matrix C, bool record) {
-  std::int64_t const k = last_step(g);
-  matrix a = with_zeros(A, A.rows, k), b = with_zeros(B, k, B.cols);
+  auto const [m, n, k] = reach(g);
+  matrix a = resized(A, m, k, 0), b = resized(B, k, n, 0);
+  C = resized(C, m, n, nan);  // nothing that is beyond may come back
   machine worker(g, alpha, beta, a, b, C, record);
   run result;
   if (record) result.touched.resize(g.tasks.size());
@@ -195,7 +205,7 @@ run interpret(graph const& g, std::vector<int> const& order, double alpha, matri
     auto touched = worker.run(g.tasks[t]);
     if (record) result.touched[t] = std::move(touched);
   }
-  result.C = std::move(C);
+  result.C = resized(C, g.m, g.n, nan);
   return result;
 }
 

@@ -32,9 +32,12 @@ void fit_core(plan& p) {
     p.core_n *= level.coefficients->n;
     p.core_k *= level.coefficients->k;
   }
-  p.core_m = p.shape.m / p.core_m * p.core_m;
-  p.core_n = p.shape.n / p.core_n * p.core_n;
-  p.core_k = (p.shape.k + (p.pads_k ? p.core_k - 1 : 0)) / p.core_k * p.core_k;
+  auto const fit = [](std::int64_t& core, std::int64_t side, bool pads) {
+    core = (side + (pads ? core - 1 : 0)) / core * core;
+  };
+  fit(p.core_m, p.shape.m, p.pads.m);
+  fit(p.core_n, p.shape.n, p.pads.n);
+  fit(p.core_k, p.shape.k, p.pads.k);
 }
 
 }  // namespace
@@ -105,13 +108,13 @@ plan random_plan(std::mt19937& random) {
   p.slots = pick(1, 3);
   p.independent = pick(0, 2) == 0;
   p.strips = pick(1, 3);
-  p.pads_k = pick(0, 1) == 1;
+  if (pick(0, 2) > 0) p.pads = {pick(0, 1) == 1, pick(0, 1) == 1, pick(0, 1) == 1};
   fit_core(p);
   return p;
 }
 
 plan without_zeros(plan p) {
-  p.pads_k = false;
+  p.pads = {};
   fit_core(p);
   return p;
 }
@@ -121,8 +124,9 @@ std::string describe(plan const& p) {
   for (plan_level const& level : p.levels) text += level.name + " " + "TEF"[static_cast<int>(level.kind)] + ", ";
   return text + "m " + std::to_string(p.shape.m) + " n " + std::to_string(p.shape.n) + " k " +
          std::to_string(p.shape.k) + (p.shape.beta_zero ? " beta 0" : "") + " slots " + std::to_string(p.slots) +
-         " workers " + std::to_string(p.workers) + (p.independent ? " independent" : "") + (p.pads_k ? " pads k" : "") +
-         (p.shape.a_row_major ? " A row-major" : "") + (p.shape.b_row_major ? " B row-major" : "");
+         " workers " + std::to_string(p.workers) + (p.independent ? " independent" : "") + (p.pads.m ? " pads m" : "") +
+         (p.pads.n ? " pads n" : "") + (p.pads.k ? " pads k" : "") + (p.shape.a_row_major ? " A row-major" : "") +
+         (p.shape.b_row_major ? " B row-major" : "");
 }
 
 }  // namespace heptad::test

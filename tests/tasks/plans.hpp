@@ -28,10 +28,10 @@ plan make_plan(std::vector<level_choice> const& levels, std::int64_t m, std::int
 plan make_plan(std::string const& kinds, std::string const& algorithm, std::int64_t m, std::int64_t n, std::int64_t k,
                bool beta_zero);
 
-/// Up to three levels of any algorithm and kind, odd sizes, slots, order, layouts and workers; k cut or padded.
+/// Up to three levels of any algorithm and kind, odd sizes, slots, order, layouts and workers; sides cut or padded.
 plan random_plan(std::mt19937& random);
 
-/// The same plan with a fringe of k instead of zeros, as cells need it.
+/// The same plan with fringes instead of zeros, as cells need it.
 plan without_zeros(plan p);
 
 std::string describe(plan const& p);
