@@ -25,6 +25,7 @@ double const default_max_error = options{}.max_error;
 constexpr double margin = 0.03;  // what FMM must be predicted to gain: levels take up to so much longer than predicted
 constexpr double near_tie = 0.005;      // among plans this close the most accurate one is taken,
 constexpr double frugal_tie = 0.01;     // … and also of those that need at most a quarter of the workspace
+constexpr double most_by_zeros = 0.05;  // a list of levels that is further behind is not tried with them
 constexpr double hardly_longer = 0.02;  // a plan that fits is not looked for further when it takes at most so much more
 constexpr std::size_t candidates_told = 8;
 constexpr std::size_t lists_weighed = 24, lists_without_buffers = 8, lists_refused = 3;
@@ -190,6 +191,7 @@ private:
     double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
     if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
     else if (!fits(c)) c.allowed = verdict::too_large;
+    if (c.allowed == verdict::possible) fastest_ = std::min(fastest_, c.seconds());
     considered_.push_back(std::move(c));
   }
 
@@ -201,6 +203,7 @@ private:
     considered const* const before = considered_.empty() ? nullptr : &considered_.back();
     if (before != nullptr && before->what.levels == o.levels) return before->what.pads;
     estimate best = predict(type_, shape_, workers_, machine_, o, passes_);
+    if (best.seconds > (1 + most_by_zeros) * fastest_) return {};
     auto const pad = [&](padding const& more) {
       padding const less = std::exchange(o.pads, more);
       if (more == less) return;
@@ -387,6 +390,7 @@ private:
   block_search blocks_{palette_, type_, shape_, workers_, machine_};
   priced_passes passes_;
   std::vector<considered> considered_;
+  double fastest_ = std::numeric_limits<double>::infinity();  // of those that are possible
   std::vector<std::size_t> lists_;  // where in considered_ the variants of each list of levels begin
 };
 
