@@ -195,7 +195,8 @@ private:
     considered_.push_back(std::move(c));
   }
 
-  /// Where zeros cost less than fringes, along k, or along m and n; decided for the first variant of a list of levels.
+  /// Where zeros cost less than fringes, along k, or along m and n, whose outermost level then takes more workspace;
+  /// decided for the first variant of a list of levels.
   /// Cells of a runtime are cut from the operands as they are. Of a C whose blocks end early fused levels have ragged
   /// products all over.
   padding zeros_for(outline o) {
@@ -208,7 +209,8 @@ private:
       padding const less = std::exchange(o.pads, more);
       if (more == less) return;
       estimate const padded = predict(type_, shape_, workers_, machine_, o, passes_);
-      if (padded.seconds < best.seconds) best = padded;
+      bool const fits = padded.workspace() <= std::max(cap_, best.workspace());
+      if (fits && padded.seconds < best.seconds) best = padded;
       else o.pads = less;
     };
     pad({.k = best.core_k != shape_.k});

@@ -150,6 +150,14 @@ TEST_CASE("sides are filled up with zeros where that costs less than fringes, an
     }
   CHECK(padded > 3);
   CHECK(cut > 0);
+  // The zeros of m and n take workspace: a cap that leaves none for them leaves the levels as they were.
+  options capped;
+  capped.algorithm = "strassen";
+  capped.max_workspace = plan_of(4080, capped).workspace + (4 << 20);
+  plan const in_less = plan_of(4095, capped);
+  CHECK(in_less.workspace <= *capped.max_workspace);
+  CHECK(in_less.levels.size() == plan_of(4080, capped).levels.size());
+  CHECK_FALSE(in_less.pads.m);
   options fixed, moved;
   fixed.deterministic = true;
   moved.scheduler = scheduler_kind::starpu;
