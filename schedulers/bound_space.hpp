@@ -50,10 +50,6 @@ bool ends_early(std::span<bound_space<T> const> spaces, block const& b) noexcept
 }
 
 template <typename T>
-bound_space<T> bind(matrix_view<T> const& X) noexcept {
-  return {X.data, X.row_stride, X.col_stride, X.rows, X.cols};
-}
-template <typename T>
 bound_space<T> bind(matrix_view<T const> const& X) noexcept {
   return {const_cast<T*>(X.data), X.row_stride, X.col_stride, X.rows, X.cols};
 }

@@ -98,7 +98,7 @@ public:
     beta_ = operands.beta;
     spaces_[space_A] = bind<T>(operands.A);
     spaces_[space_B] = bind<T>(operands.B);
-    spaces_[space_C] = bind(operands.C);
+    spaces_[space_C] = bind<T>(operands.C);
     for (std::size_t i = 0; i < graph_.buffers.size(); ++i)
       spaces_[first_buffer + i] = bind(graph_.buffers[i], workspace);
   }

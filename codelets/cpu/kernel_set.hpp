@@ -2,7 +2,6 @@
 // The micro-kernels of one instruction set: what the product codelet needs to know of the processor.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -28,14 +27,6 @@ struct term {
   T coefficient;
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();
 };
-
-/// Of the first `depth` k-steps, those that all terms of a sum have.
-template <typename T>
-int steps_of_all(term<T> const* terms, int count, int depth) {
-  auto const shortest =
-      std::min_element(terms, terms + count, [](auto const& x, auto const& y) { return x.steps < y.steps; });
-  return static_cast<int>(std::min<std::int64_t>(shortest->steps, depth));
-}
 
 /// Sizes of the blocks that the loops keep in caches, in elements: mc × kc of A in L2, kc × nc of B in L1. Once packed,
 /// kc × kept of B stay in L3 for the next blocks of A; kept = 0: they pack B again.

@@ -194,7 +194,10 @@ struct simd_packing {
   template <int W>
   static void pack_any(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth,
                        int granule, T* packed) {
-    int const end = ws != 1 && ds != 1 ? 0 : steps_of_all(terms, count, depth);
+    // Steps that all terms have.
+    int end = ws != 1 && ds != 1 ? 0 : depth;
+    for (int q = 0; q < count; ++q)
+      if (terms[q].steps < end) end = static_cast<int>(terms[q].steps);
     if (end > 0) pack_steps<W>(terms, count, ws, ds, width, end, depth, granule, packed);
     if (end < depth) pack_strided<W>(terms, count, ws, ds, width, end, depth, granule, packed);
   }

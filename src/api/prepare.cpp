@@ -31,11 +31,6 @@ std::string best_kernels(element_type type) {
   return type == element_type::f64 ? cpu::best_kernel_set<double>().name : cpu::best_kernel_set<float>().name;
 }
 
-/// Blocks that StarPU moves need cells; the bits of a deterministic graph must not depend on who runs it.
-bool in_cells(plan const& how, scheduler_kind scheduler) {
-  return how.deterministic || scheduler == scheduler_kind::starpu;
-}
-
 /// All but the order of the tasks.
 std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& machine, scheduler_kind scheduler) {
   auto p = std::make_shared<prepared_plan>();
@@ -44,7 +39,7 @@ std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& mach
   // The bits follow from the graph: a deterministic one is cut for the whole machine, whatever part of it works.
   plan cut = p->how;
   if (cut.deterministic) cut.workers = machine.cores;
-  p->cut = in_cells(cut, scheduler) ? tiling::cells : tiling::strips;
+  p->cut = needs_cells(cut.deterministic, scheduler) ? tiling::cells : tiling::strips;
   p->work = build_gemm_graph(cut, machine, p->cut);
   bool const f64 = p->how.type == element_type::f64;
   p->shared_bytes =
@@ -142,7 +137,7 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
     auto fresh = build_graph(std::move(chosen), machine, wishes.scheduler);
     std::size_t const bytes = fresh->bytes();
     // The planner takes products into sums where they fit; in cells they must fill them.
-    if (in_cells(fresh->how, wishes.scheduler) && fresh->shared_bytes > 0 && bytes > cap) {
+    if (needs_cells(fresh->how.deterministic, wishes.scheduler) && fresh->shared_bytes > 0 && bytes > cap) {
       double const excess = static_cast<double>(bytes) / std::max(1.0, static_cast<double>(cap));
       std::size_t const asked = wishes.max_workspace.value_or(cap);
       wishes.max_workspace = static_cast<std::size_t>(static_cast<double>(asked) / std::max(1.1, excess));
@@ -177,7 +172,7 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, sche
   if (prepared == nullptr) {
     plan wanted = how;
     wanted.workers = workers;
-    if (in_cells(wanted, scheduler)) wanted.pads = {};
+    if (needs_cells(wanted.deterministic, scheduler)) wanted.pads = {};
     complete_plan(wanted, state.machine());
     prepared = with_order(build_graph(wanted, state.machine(), scheduler), state.machine());
     wanted.candidates.clear();

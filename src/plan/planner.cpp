@@ -185,9 +185,13 @@ private:
 
   void weigh(outline o) {
     considered c{std::move(o), {}, 1, 0, verdict::possible};
-    c.what.pads = zeros_for(c.what);
+    // The variants of a list of levels come one after the other.
+    considered const* before = considered_.empty() ? nullptr : &considered_.back();
+    if (before != nullptr && before->what.levels != c.what.levels) before = nullptr;
+    if (before != nullptr) c.what.pads = before->what.pads;
     c.cost = predict(type_, shape_, workers_, machine_, c.what, passes_);
-    judge(c);
+    if (before == nullptr) take_zeros(c);
+    judge(c, before);
     double const growth = wishes_.guaranteed ? c.bound / classical_bound_ : c.growth;
     if (wishes_.force_levels < 0 && growth > wishes_.max_error) c.allowed = verdict::too_inaccurate;
     else if (!fits(c)) c.allowed = verdict::too_large;
@@ -195,35 +199,28 @@ private:
     considered_.push_back(std::move(c));
   }
 
-  /// Where zeros cost less than fringes, along k, or along m and n, whose outermost level then takes more workspace;
-  /// decided for the first variant of a list of levels.
-  /// Cells of a runtime are cut from the operands as they are. Of a C whose blocks end early fused levels have ragged
-  /// products all over.
-  padding zeros_for(outline o) {
-    if (wishes_.deterministic || wishes_.scheduler == scheduler_kind::starpu) return {};
-    considered const* const before = considered_.empty() ? nullptr : &considered_.back();
-    if (before != nullptr && before->what.levels == o.levels) return before->what.pads;
-    estimate best = predict(type_, shape_, workers_, machine_, o, passes_);
-    if (best.seconds > (1 + most_by_zeros) * fastest_) return {};
+  /// Where they cost less than fringes: along k, or along m and n, whose outermost level then takes more workspace. Of
+  /// a C whose blocks end early fused levels would have ragged products all over.
+  void take_zeros(considered& c) {
+    if (needs_cells(wishes_.deterministic, wishes_.scheduler)) return;
+    if (c.seconds() > (1 + most_by_zeros) * fastest_) return;
     auto const pad = [&](padding const& more) {
-      padding const less = std::exchange(o.pads, more);
-      if (more == less) return;
-      estimate const padded = predict(type_, shape_, workers_, machine_, o, passes_);
-      bool const fits = padded.workspace() <= std::max(cap_, best.workspace());
-      if (fits && padded.seconds < best.seconds) best = padded;
-      else o.pads = less;
+      if (more == c.what.pads) return;
+      padding const less = std::exchange(c.what.pads, more);
+      estimate const padded = predict(type_, shape_, workers_, machine_, c.what, passes_);
+      bool const fits = padded.workspace() <= std::max(cap_, c.cost.workspace());
+      if (fits && padded.seconds < c.seconds()) c.cost = padded;
+      else c.what.pads = less;
     };
-    pad({.k = best.core_k != shape_.k});
-    if (o.levels.front().kind != level_kind::fused) pad({best.core_m != shape_.m, best.core_n != shape_.n, o.pads.k});
-    return o.pads;
+    pad({.k = c.cost.core_k != shape_.k});
+    if (c.what.levels.front().kind != level_kind::fused)
+      pad({c.cost.core_m != shape_.m, c.cost.core_n != shape_.n, c.what.pads.k});
   }
 
-  /// The variants of a list of levels come one after the other, and all with a product buffer, or all without, are as
-  /// accurate.
-  void judge(considered& c) const {
-    considered const* const before = considered_.empty() ? nullptr : &considered_.back();
-    if (before != nullptr && before->what.product_buffer == c.what.product_buffer &&
-        before->what.levels == c.what.levels) {
+  /// All variants of a list of levels with a product buffer, or all without, are as accurate. before: the one
+  /// considered last, or none.
+  void judge(considered& c, considered const* before) const {
+    if (before != nullptr && before->what.product_buffer == c.what.product_buffer) {
       c.growth = before->growth;
       c.bound = before->bound;
       return;
