@@ -40,6 +40,9 @@ struct source_stream;  // lines of the next source block, prefetched in the back
 
 enum class gather { direct, set, add, finish };
 
+/// Where to the columns of an unpacked A are asked for ahead; nowhere: it is in a cache, or followed by the hardware.
+enum class asked_into { nowhere, first_level, second_level };
+
 template <typename T>
 struct macro_call {
   int rows, cols, depth;
@@ -57,7 +60,7 @@ struct macro_call {
   // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its columns are contiguous; of an unpacked B
   // the columns or the rows.
   bool a_unpacked = false, b_unpacked = false;
-  bool a_near = false;                    // in a cache, or followed by the hardware: not asked for ahead
+  asked_into a_ahead = asked_into::second_level;
   std::int64_t a_step = 0;                // elements between k-steps of A
   std::int64_t b_step = 0, b_column = 0;  // element strides of B between k-steps and columns
 };

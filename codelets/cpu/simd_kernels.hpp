@@ -4,7 +4,8 @@
 // V::nr: columns of a tile of mr = 3 vectors of rows; V::most_columns: of the last one, which has V::wide_vectors of
 // rows if it has more than nr; V::narrow: see cut_columns; V::halves: whether half a vector may take half as long;
 // V::in_two_turns(processor): whether it does there; V::chunk: k-steps between prefetches; V::chunks_ahead: those in
-// which an A in place is asked for ahead, on into the tile below (0: a few steps, of each tile).
+// which an A in place is asked for ahead, on into the tile below, half as many into the first-level cache (0: a few
+// steps, of each tile, into that one).
 //
 // Included only by the files that are compiled for one instruction set; everything is in an unnamed namespace so that
 // no two of them share a function.
@@ -26,9 +27,11 @@
 namespace heptad::cpu {
 namespace {
 
-// Where an operand is: packed, or in place. There A may be near, or far enough to be asked for ahead.
-enum class a_from { packed, near, far };
+// Where an operand is: packed, or in place. There A may be near, or far enough to be asked for ahead: into the
+// second-level cache, or, where its columns are spread over the sets of the first one, into that.
+enum class a_from { packed, near, far, spread };
 enum class b_from { packed, columns, rows, strided };
+constexpr bool is_asked(a_from a) { return a == a_from::far || a == a_from::spread; }
 
 // Tiles of one shape, below each other and again in the columns beside: where the first one begins, how many there
 // are, and how many rows of each are real.
@@ -166,8 +169,7 @@ struct simd_kernels {
   // One k-step after the other, with addresses that are constants apart where they can be: on a core that shares its
   // issue slots with a second thread every instruction beside the multiplications counts.
   // First: of the tile, whose sums begin here.
-  // far: of A, what to ask for meanwhile. Into the second-level cache, if that is early: columns that share sets would
-  // not stay in the first one for so long. A vector of it may be in two lines.
+  // far: of A, what to ask for meanwhile. A vector of it may be in two lines.
   template <typename Rows, int NR, a_from A, int Steps, bool First, typename B, int MV = Rows::count>
   [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, B& b,
                                            vector (&acc)[NR][MV]) {
@@ -180,10 +182,11 @@ struct simd_kernels {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = Rows::load(a, i);
-      if constexpr (A == a_from::far) {
+      if constexpr (is_asked(A)) {
+        constexpr int level = asks_below && A == a_from::far ? 2 : 3;
 #pragma GCC unroll 3
-        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + Rows::first(i), 0, asks_below ? 2 : 3);
-        if constexpr (asks_below) __builtin_prefetch(far + Rows::padded - 1, 0, 2);
+        for (int i = 0; i < MV; ++i) __builtin_prefetch(far + Rows::first(i), 0, level);
+        if constexpr (asks_below) __builtin_prefetch(far + Rows::padded - 1, 0, level);
         far += a_step;
         asm("" : "+r"(far));  // a pointer of its own: the compiler would keep three
       }
@@ -233,10 +236,12 @@ struct simd_kernels {
 
   // Of A in place, what to ask for from step `a` of chunk z on. The last chunks ask for the first ones of the tile
   // below, `run` elements further; those of shallow tiles for their likes there.
+  template <a_from A>
   [[gnu::always_inline]] static T const* far_of(T const* a, std::int64_t a_step, std::int64_t run, int z, int chunks) {
+    constexpr int chunks_ahead = A == a_from::spread ? V::chunks_ahead / 2 : V::chunks_ahead;
     if constexpr (!asks_below) return a + ahead * a_step;
-    else if (z + V::chunks_ahead < chunks) return a + V::chunks_ahead * chunk * a_step;
-    else return a + run + (chunks < V::chunks_ahead || z == chunks ? 0 : V::chunks_ahead - chunks) * chunk * a_step;
+    else if (z + chunks_ahead < chunks) return a + chunks_ahead * chunk * a_step;
+    else return a + run + (chunks < chunks_ahead || z == chunks ? 0 : chunks_ahead - chunks) * chunk * a_step;
   }
 
   // Asks for the lines of one tile of every destination: a few of its columns at a time, or rows of a row-major C.
@@ -304,7 +309,7 @@ struct simd_kernels {
         auto const begin_chunk = [&]() __attribute__((always_inline)) {
           if (!lines.done()) lines.advance(runs_a_chunk);
           if (call.prefetch) call.prefetch->advance();
-          return far_of(a, grid.a_step, grid.a_down, z, chunks);
+          return far_of<A>(a, grid.a_step, grid.a_down, z, chunks);
         };
         if (begins_with_products && chunks > 0) {
           one_chunk<Rows, NR, A, begins_with_products>(a, grid.a_step, begin_chunk(), b, acc);
@@ -313,7 +318,7 @@ struct simd_kernels {
           set_to_zero<MV, NR>(acc);
         }
         for (; z < chunks; ++z) one_chunk<Rows, NR, A, false>(a, grid.a_step, begin_chunk(), b, acc);
-        T const* far = far_of(a, grid.a_step, grid.a_down, chunks, chunks);
+        T const* far = far_of<A>(a, grid.a_step, grid.a_down, chunks, chunks);
 #pragma GCC unroll 1
         for (int p = 0; p < rest; ++p, far += grid.a_step) steps<Rows, NR, A, 1, false>(a, grid.a_step, far, b, acc);
 
@@ -366,7 +371,7 @@ struct simd_kernels {
   }
   template <a_from A, b_from B>
   static tile_kernel find_kernel(int rows, int cols, microarchitecture on) {
-    constexpr a_from any_a = A == a_from::far ? A : a_from::near;
+    constexpr a_from any_a = is_asked(A) ? a_from::far : a_from::near;
     return [&]<int... J>(std::integer_sequence<int, J...>) {
       static constexpr tile_kernel (*table[])(int, microarchitecture) = {find_by_rows < J + 1, J + 1 == nr ? A : any_a,
                                                                          J + 1 == nr ? B : b_from::strided > ...};
@@ -441,7 +446,9 @@ struct simd_kernels {
       if (columns) return all_tiles<A, b_from::columns>(call);
       all_tiles<A, b_from::packed>(call);
     };
-    if (call.a_near) return from.template operator()<a_from::near>();
+    if (call.a_ahead == asked_into::nowhere) return from.template operator()<a_from::near>();
+    if constexpr (asks_below)
+      if (call.a_ahead == asked_into::first_level) return from.template operator()<a_from::spread>();
     from.template operator()<a_from::far>();
   }
 };

@@ -25,6 +25,9 @@ constexpr std::int64_t few_sets = same_sets / 2;
 constexpr std::int64_t small_depth = 2048;
 constexpr std::int64_t alignment = 32;  // bytes
 
+// Each tile of columns of a B in place begins with lines that nothing has asked for; so a micro-kernel that has few
+// rows beside it takes longer columns. Measured on a Zen 4 (16 to 96 rows, 200 to 1600 columns of 600 to 4000 steps): 1
+// to 1.06 times as fast as in blocks of 512 and 1024, where another thread shares the core up to 1.09 times.
 constexpr std::int64_t most_near = 1 << 20, most_depth = 1024;
 // More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
 constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
@@ -51,10 +54,11 @@ constexpr std::int64_t far_bytes = 8 << 20;
 constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unaligned_tiles = 24, asked_row_tiles = 5,
                        asked_depth = 512, asked_memory_depth = 128;
 // From this size of A on the next block is asked for meanwhile, and the first one, for which all wait, is at most a
-// part of the rows. Measured on a Zen 4 (A of 0.4 to 20 MB, 8 to 190 columns of C): from memory 1.04 to 1.7 times as
-// fast, from caches 0.98 to 2 times. Beside a smaller one, or one with fewer rows than C has columns, the columns of B
-// in place are asked for first: otherwise 192³, 256³ and 160×300×300 lose 4 to 10 % from memory.
-constexpr std::int64_t asked_next_bytes = 320 << 10, asked_least_tiles = 2, asked_parts = 6;
+// part of the rows, and of two tiles beside more than few_column_tiles, 1 to 1.02 times as fast as five (of 20 columns
+// in double 0.94 times). Measured on a Zen 4 (A of 0.13 to 20 MB, 8 to 250 columns of C): from memory 1 to 1.7 times as
+// fast, from caches 0.99 to 2 times. Beside a smaller one, or one with fewer rows than C has columns, the columns of B
+// in place are asked for first: otherwise 160×300×300 loses 4 to 10 % from memory, and 64×200×500 2 % from caches.
+constexpr std::int64_t asked_next_bytes = 128 << 10, asked_least_tiles = 2, asked_parts = 6;
 // A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
 // from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
 template <typename T>
@@ -70,12 +74,14 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
   return column_tiles <= 2 ? 8 << 20 : column_tiles <= few_column_tiles ? 2 << 20 : 1 << 20;
 }
 // Where caches have such an A, asking costs more than it gains: it is asked for only if its first tiles, which fetch a
-// block, take so many times as long as those beside them. From caches that is 1 to 1.5 times, from memory 3 to 5 times
-// (Zen 5; 1.4 and 1.75 tell as well on a Zen 4, 1.75 a little less well on a Zen 3). Measured from caches, 1.02 to 1.14
+// block, take so many times as long as those beside them: from caches 1 to 1.5 times, from memory 3 to 5 times (Zen 5;
+// 1.75 tells a little less well on a Zen 3). Tiles that ask for what they read take less: 2.5 missed half of the blocks
+// that came from memory on a Zen 4, where 139 to 1000 k-steps of 50 to 134 columns in single precision are up to 1.3
+// times as fast for 1.5, and lose nothing from caches. Measured from caches, 1.02 to 1.14
 // times as fast for it in 17 to 32 columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190,
 // and from memory 0.96 to 1.03 times; on a Zen 3, in 9 to 48 columns, 0.96 to 1.3 times and 0.97 to 1.04. Of a larger
 // A third-level caches have a part, and one block does not tell.
-constexpr double far_slowness = 2.5;
+constexpr double far_slowness = 2.5, asked_far_slowness = 1.5;
 // Of less than two whole tiles of columns (measured on a Zen 4: 1.03 to 1.14 times as fast from caches in single
 // precision, 0.95 to 1 times from memory; from 1 MB in memory 0.85 times).
 constexpr std::int64_t least_told_bytes = 2 << 20;
@@ -113,11 +119,32 @@ std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
                                 many_rows ? followed_near_bytes : most_near);
 }
 
+// So many k-steps of m rows are three quarters of a packed block of A.
+template <typename T>
+std::int64_t long_depth(kernel_set<T> const& kernels, std::int64_t m) {
+  blocking const b = kernels.blocks();
+  return std::int64_t{3} * b.mc * b.kc / 4 / round_up(std::max<std::int64_t>(m, 1), b.mr) / 16 * 16;
+}
+
+template <typename T>
+std::int64_t deepest(kernel_set<T> const& kernels, std::int64_t m) {
+  return kernels.asks_below ? std::max(most_depth, long_depth(kernels, m)) : most_depth;
+}
+
 // Such k-steps of m rows, and of so many columns, as stay near.
 template <typename T>
 std::int64_t near_depth(kernel_set<T> const& kernels, std::int64_t m, std::int64_t columns) {
   std::int64_t const step_bytes = (m + columns) * static_cast<std::int64_t>(sizeof(T));
-  return std::clamp<std::int64_t>((near_bytes(kernels, m) / step_bytes + 8) / 16 * 16, 16, most_depth);
+  return std::clamp<std::int64_t>((near_bytes(kernels, m) / step_bytes + 8) / 16 * 16, 16, deepest(kernels, m));
+}
+
+// Would columns of an A in place, so many bytes apart, stay in the first-level cache until they are read? Asked for
+// into it, half as early as into the second one, A of 1 to 8 MB beside 60 to 250 columns of C is 0.99 to 1.03 times as
+// fast on a core of its own, and in double 1.02 to 1.08 times where another thread shares the core, whose queues then
+// hide less; from 16 MB on, and in few sets, 0.94 to 1.01 times (measured on a Zen 4).
+bool stays_in_first_level(std::int64_t apart, std::int64_t a_bytes) {
+  std::int64_t const beyond = apart % few_sets;
+  return a_bytes < far_bytes && std::min(beyond, few_sets - beyond) >= cache_line;
 }
 
 template <typename T>
@@ -132,6 +159,19 @@ struct block {
   bool streamed = false;
 };
 
+// Of an A in place whose columns the micro-kernel asks for.
+template <typename T>
+block asked_block(kernel_set<T> const& kernels, product_call<T> const& call, bool b_in_place) {
+  blocking const b = kernels.blocks();
+  std::int64_t const a_bytes = bytes_of_a(call);
+  bool const few = call.n <= few_column_tiles * b.nr;
+  bool const next = a_bytes >= asked_next_bytes && (!b_in_place || call.m >= call.n);
+  if (b_in_place && !next) return {std::max(asked_depth, long_depth(kernels, call.m)), call.m};
+  std::int64_t const most_tiles = few ? asked_row_tiles : asked_least_tiles;
+  std::int64_t const rows = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, most_tiles) * b.mr;
+  return {few && a_bytes >= memory_bytes ? asked_memory_depth : asked_depth, rows, next && rows < call.m};
+}
+
 template <typename T>
 block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
@@ -144,14 +184,7 @@ block block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_s
     if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
     return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
   }
-  if (thin.a && kernels.asks_below) {
-    bool const next = a_bytes >= asked_next_bytes && (!thin.b || call.m >= call.n);
-    if (thin.b && !next) return {asked_depth, call.m};
-    std::int64_t const rows = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, asked_row_tiles) * b.mr;
-    std::int64_t const depth =
-        a_bytes >= memory_bytes && column_tiles <= few_column_tiles ? asked_memory_depth : asked_depth;
-    return {depth, rows, next && rows < call.m};
-  }
+  if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
   bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && column_tiles <= streamed_tiles && a_bytes >= far_bytes) {
     if (column_tiles == 1) return {few_columns, call.m};
@@ -231,14 +264,14 @@ struct columns_of_c {
 
 // Multiplies a block of A by its first columns and by as many beside them, and tells where the block came from.
 template <typename Run>
-bool comes_from_far(columns_of_c first, columns_of_c beside, Run const& run) {
+bool comes_from_far(columns_of_c first, columns_of_c beside, double slowness, Run const& run) {
   using clock = std::chrono::steady_clock;
   auto const begin = clock::now();
   run(first);
   auto const fetched = clock::now();
   run(beside);
   std::chrono::duration<double> const there = fetched - begin, here = clock::now() - fetched;
-  return there * beside.count > far_slowness * here * first.count;
+  return there * beside.count > slowness * here * first.count;
 }
 
 // Of a column-major B in place, what tiles will read after the first ones: the other columns of these k-steps, then the
@@ -276,15 +309,17 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
     if (!thin.a && !thin.b) return 0;
     std::int64_t const packed_rows = thin.b ? round_up(rows, b.mr) : b.mr;  // beside an A in place: no whole vector
     std::int64_t const packed_cols = thin.a ? round_up(cols, b.nr) : 0;
-    std::int64_t const deepest = thin.a ? most_depth : near_depth(kernels, rows, 0);
-    std::int64_t const depth = std::min(round_up(k, least_k_block), deepest);
-    return static_cast<std::size_t>((packed_rows + packed_cols) * depth + 2 * slack<T>) * sizeof(T);
+    std::int64_t const depth = thin.a ? deepest(kernels, rows) : near_depth(kernels, rows, 0);
+    std::int64_t const all = round_up(k, least_k_block);
+    std::int64_t const elements = packed_rows * std::min(all, depth) + packed_cols * std::min(all, most_depth);
+    return static_cast<std::size_t>(elements + 2 * slack<T>) * sizeof(T);
   };
   return std::max(needed(m, n), kernels.asks_below ? needed(n, m) : 0);
 }
 
 template <typename T>
 void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin, std::byte* scratch) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   if (thin.transposed) return thin_product(kernels, transposed(call), {.a = thin.a, .b = thin.b}, scratch);
   blocking const blocks = kernels.blocks();
   block size = block_of(kernels, call, thin);
@@ -294,6 +329,8 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   bool const near = a_bytes <= near_bytes(kernels, call.m);
   // A near A is asked for all the same beside a B that is packed or by rows.
   bool const a_near = follows_columns(kernels) || (near && thin.b && call.b_rs == 1);
+  asked_into const ahead =
+      stays_in_first_level(call.a_cs * element, a_bytes) ? asked_into::first_level : asked_into::second_level;
   // Of an A in place, rows that are no whole vector are packed, with the others of their tile.
   std::int64_t const whole_rows = !thin.a                               ? 0
                                   : call.m % kernels.unpacked_rows == 0 ? call.m
@@ -358,7 +395,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       tiles.cols = static_cast<int>(cols.count);
       tiles.a = a;
       tiles.a_unpacked = unpacked;
-      tiles.a_near = a_near && !fetches;
+      tiles.a_ahead = fetches ? asked_into::second_level : a_near ? asked_into::nowhere : ahead;
       tiles.a_step = call.a_cs;
       tiles.b = b + (thin.b ? cols.first * call.b_cs : round_up(cols.first, blocks.nr) * depth);
       kernels.macro(tiles);
@@ -374,8 +411,8 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
         // Tiles are those of the whole C, for which B was packed: whatever they tell, all bits of C are the same.
         std::int64_t const first = kernels.first_tile(static_cast<int>(call.n));
         done = call.n < 3 * blocks.nr ? call.n : 2 * blocks.nr;
-        asks =
-            comes_from_far({0, first}, {first, done - first}, [&](columns_of_c cols) { run(ic, rows, a, true, cols); });
+        asks = comes_from_far({0, first}, {first, done - first}, leads ? asked_far_slowness : far_slowness,
+                              [&](columns_of_c cols) { run(ic, rows, a, true, cols); });
       }
       source_stream stream;
       if (asks) {

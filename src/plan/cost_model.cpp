@@ -252,10 +252,13 @@ private:
     bool const keeps = keeps_packed_b(static_cast<double>(machine_.l2_bytes), bytes_of(type_));
     double const b = packed_b_bytes + (keeps ? std::min<double>(kept_b_bytes, bytes * x.n * depth) : 0);
     double const gathered = gathers && x.k > most_k_block ? bytes * (1.1 * x.m + 64) * (x.n + 64) : 0;
-    auto const thin = [&](double side) { return side * bytes <= 4 * thin_side ? side + 64 : 0; };
-    double const in_place =
-        bytes * (thin(x.m) + thin(x.n)) * std::min(x.k + least_k_block, deepest_thin);  // the other operand
-    return std::max({a + b + gathered, in_place, dots_bytes}) + 16384;
+    // Beside an operand in place: all of the other one's short side, in deep blocks.
+    auto const beside = [&](double side) {
+      if (side * bytes > 4 * thin_side) return 0.0;
+      double const step = bytes * (side + 64);
+      return std::min(step * (x.k + least_k_block), std::max(step * deepest_thin, 0.75 * block));
+    };
+    return std::max({a + b + gathered, beside(x.m) + beside(x.n), dots_bytes}) + 16384;
   }
 
   // Pass tiles are sized by bytes; about four per worker at the least.

@@ -317,6 +317,15 @@ TEMPLATE_TEST_CASE("product is right for few rows and a row-major B, over severa
   }
 }
 
+TEMPLATE_TEST_CASE("product is right for few rows beside long columns of B, in one block of depth and in several",
+                   "[product]", float, double) {
+  using T = TestType;
+  std::int64_t const shapes[][3] = {{13, 14, 2040},  {25, 26, 2040},  {32, 40, 4100},
+                                    {41, 100, 2100}, {41, 400, 2500}, {96, 140, 1500}};
+  for (auto const& [m, n, k] : shapes)
+    expect_right<T>({.m = m, .n = n, .k = k, .a = {-2}, .b = {T(0.5)}, .c = {{1, T(0.5)}, {-1, 0}}, .gap = 1});
+}
+
 TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cache", "[product]", float, double) {
   std::int64_t const shapes[][3] = {{60007, 3, 73}, {8003, 7, 530}};
   for (auto const& [m, n, k] : shapes)
