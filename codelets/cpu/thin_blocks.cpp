@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "codelets/cpu/thin_blocks.hpp"
+
+#include <algorithm>
+
+#include "codelets/cpu/terms.hpp"
+#include "src/matrix/limits.hpp"
+
+namespace heptad::cpu {
+namespace {
+
+// Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
+constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
+// Of columns, where the columns of a small A begin within cache lines; where those of any A are short; and where few of
+// its loads cross lines.
+constexpr std::int64_t small_unaligned_tiles = 20, more_column_tiles = 13, aligned_column_tiles = 8;
+constexpr std::int64_t short_column = 8 << 10;  // bytes
+// Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
+// any shape but a few of one column tile and few k-steps. Half as far apart, in half of the sets, it is 1.04 to 1.5
+// times as slow in more than few_column_tiles (measured on a Zen 3).
+constexpr std::int64_t few_sets = same_sets / 2;
+// Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed; of
+// one with short columns, in 32 and 48 columns of C, 1.1 to 1.3 times.
+constexpr std::int64_t small_depth = 2048;
+constexpr std::int64_t alignment = 32;  // bytes
+
+// Each tile of columns of a B in place begins with lines that nothing has asked for; so a micro-kernel that has few
+// rows beside it takes longer columns. Measured on a Zen 4 (16 to 96 rows, 200 to 1600 columns of 600 to 4000 steps): 1
+// to 1.06 times as fast as in blocks of 512 and 1024, where another thread shares the core up to 1.09 times.
+constexpr std::int64_t most_near = 1 << 20, most_depth = 1024;
+// More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
+constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
+// A row-major B is in place for one tile of rows only, as a second one would fetch its lines again, and up to so many
+// bytes, as nothing asks memory for it ahead. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
+constexpr std::int64_t largest_row_major_b = 4 << 20;  // bytes
+// It is walked along its rows, so many at once that the hardware follows them (measured: with more the product takes up
+// to twice as long, and with fewer it waits for C).
+constexpr std::int64_t rows_at_once = 48;
+constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
+// An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, and rows, are these
+// lines still there for the neighbour (measured on a Zen 3, 8 columns of C: 1.2 to 1.4 times as fast as in more
+// columns; but fewer k-steps than 16 are more additions to C than the error bound counts).
+constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
+// From so many bytes on a kernel that asks for A only a few k-steps ahead takes it as coming from memory: others use a
+// third-level cache too. Measured on a Zen 3 (A of 8 to 22 MB): 3 to 8 columns of C in place, in such shallow blocks,
+// are 1 to 2 times as fast as in deep ones, 12 to 48 packed 1 to 1.4 times as fast as in place.
+constexpr std::int64_t far_bytes = 8 << 20;
+
+// A kernel that asks for the columns of A early enough has it in place in more tiles, wherever these columns lie, in
+// blocks of few tiles of rows; from memory, for few columns of C, in shallower ones. Measured on a Zen 4 (8 to 128
+// columns of C): 1.02 to 1.7 times as fast as packed. In 150 to 300 columns of C it is 1.02 to 1.09 times as fast, but
+// for columns of A that share cache sets; in 100 to 190, where these begin within cache lines, 1 to 1.1 times.
+constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unaligned_tiles = 24, asked_row_tiles = 5,
+                       asked_depth = 512, asked_memory_depth = 128;
+// From this size of A on the next block is asked for meanwhile, and the first one, for which all wait, is at most a
+// part of the rows, and of two tiles beside more than few_column_tiles, 1 to 1.02 times as fast as five (of 20 columns
+// in double 0.94 times). Measured on a Zen 4 (A of 0.13 to 20 MB, 8 to 250 columns of C): from memory 1 to 1.7 times as
+// fast, from caches 0.99 to 2 times. Beside a smaller one, or one with fewer rows than C has columns, the columns of B
+// in place are asked for first: otherwise 160×300×300 loses 4 to 10 % from memory, and 64×200×500 2 % from caches.
+constexpr std::int64_t asked_next_bytes = 128 << 10, asked_least_tiles = 2, asked_parts = 6;
+// A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
+// from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
+template <typename T>
+bool follows_columns(kernel_set<T> const& kernels) {
+  return kernels.asks_below && kernels.processor() == microarchitecture::amd_from_zen5;
+}
+// From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
+// blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
+// times as fast where the operands come from memory; where caches have them, 0.95 to 1.1 times, but for 20 and 24
+// columns in single precision, 0.85 and 0.94.
+constexpr std::int64_t followed_depth = 192;
+constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
+  return column_tiles <= 2 ? 8 << 20 : column_tiles <= few_column_tiles ? 2 << 20 : 1 << 20;
+}
+// Where caches have such an A, asking costs more than it gains: it is asked for only if its first tiles, which fetch a
+// block, take so many times as long as those beside them: from caches 1 to 1.5 times, from memory 3 to 5 times (Zen 5;
+// 1.75 tells a little less well on a Zen 3). Tiles that ask for what they read take less: 2.5 missed half of the blocks
+// that came from memory on a Zen 4, where 139 to 1000 k-steps of 50 to 134 columns in single precision are up to 1.3
+// times as fast for 1.5, and lose nothing from caches. Measured from caches, 1.02 to 1.14
+// times as fast for it in 17 to 32 columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190,
+// and from memory 0.96 to 1.03 times; on a Zen 3, in 9 to 48 columns, 0.96 to 1.3 times and 0.97 to 1.04. Of a larger
+// A third-level caches have a part, and one block does not tell.
+constexpr double far_slowness = 2.5, asked_far_slowness = 1.5;
+// Of less than two whole tiles of columns (measured on a Zen 4: 1.03 to 1.14 times as fast from caches in single
+// precision, 0.95 to 1 times from memory; from 1 MB in memory 0.85 times).
+constexpr std::int64_t least_told_bytes = 2 << 20;
+constexpr std::int64_t most_told_bytes(std::int64_t column_tiles) {
+  return column_tiles <= few_column_tiles ? 12 << 20 : 8 << 20;
+}
+// Their micro-kernel also has little to do at the end of a tile, which makes a B in place pay beside more tiles of
+// rows. Measured on a Zen 4: 1.01 to 1.05 times as fast as packed for 128 to 384 rows by 1024 columns; 384 rows by 4096
+// columns, and 512 to 1024 squares, are 0.95 to 1. On a Zen 5, beside blocks of A of half of the second-level cache,
+// 200 to 384 rows by 250 to 4096 columns in double are 0.99 to 1.07 times as fast, from memory 1.06 to 1.09 times, and
+// 400 to 768 rows in single precision 0.98 to 1.02 times.
+constexpr std::int64_t asked_few_row_tiles = 8, followed_few_row_tiles = 16, followed_near_bytes = 512 << 10;
+
+// Of few k-steps the operands stay so near that B is in place in more tiles, and A too if its columns begin with cache
+// lines. Measured on a Zen 4 (16 to 48 k-steps, 500 to 1200 rows by 333 to 640 columns): 0.99 to 1.04 times as fast as
+// packed; in 2400 rows or columns 0.83 to 1.04.
+constexpr std::int64_t shallow_depth = 48, shallow_rows = 1200, shallow_column_tiles = 80;
+
+// Columns of B in place that are longer the hardware follows, and for fewer k-steps asking costs what it gains.
+// Measured on a Zen 4: 1.05 to 1.9 times as fast where B comes from memory, 1.05 to 1.25 from the third-level cache,
+// and up to 1.5 % slower in small products where it is nearer. Asked for into the second level only it gains less, and
+// the small products lose 3 %.
+constexpr std::int64_t followed_column = 3 << 10, least_asked_steps = 64;  // bytes; k-steps
+
+// What is read again for every tile should stay in the second-level cache: two of the blocks of A that are packed there
+// (Zen 3, columns of 512 bytes: twice as much takes up to 18 % longer).
+template <typename T>
+std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
+  blocking const b = kernels.blocks();
+  bool const many_rows = m > asked_few_row_tiles * b.mr && follows_columns(kernels);
+  return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc,
+                                many_rows ? followed_near_bytes : most_near);
+}
+
+// So many k-steps of m rows are three quarters of a packed block of A.
+template <typename T>
+std::int64_t long_depth(kernel_set<T> const& kernels, std::int64_t m) {
+  blocking const b = kernels.blocks();
+  return std::int64_t{3} * b.mc * b.kc / 4 / round_up(std::max<std::int64_t>(m, 1), b.mr) / 16 * 16;
+}
+
+template <typename T>
+std::int64_t deepest(kernel_set<T> const& kernels, std::int64_t m) {
+  return kernels.asks_below ? std::max(most_depth, long_depth(kernels, m)) : most_depth;
+}
+
+// Such k-steps of m rows, and of so many columns, as stay near.
+template <typename T>
+std::int64_t near_depth(kernel_set<T> const& kernels, std::int64_t m, std::int64_t columns) {
+  std::int64_t const step_bytes = (m + columns) * static_cast<std::int64_t>(sizeof(T));
+  return std::clamp<std::int64_t>((near_bytes(kernels, m) / step_bytes + 8) / 16 * 16, 16, deepest(kernels, m));
+}
+
+// Where to columns of an A in place, so many bytes apart, are asked for. Into the first-level cache, half as early as
+// into the second one, A of 1 to 8 MB beside 60 to 250 columns of C is 0.99 to 1.03 times as fast on a core of its own,
+// and in double 1.02 to 1.08 times where another thread shares the core, whose queues then hide less; from 16 MB on,
+// and in few sets, 0.94 to 1.01 times (measured on a Zen 4).
+asked_into level_of_a(std::int64_t apart, std::int64_t a_bytes) {
+  std::int64_t const beyond = apart % few_sets;
+  bool const in_few_sets = std::min(beyond, few_sets - beyond) < cache_line;
+  return in_few_sets || a_bytes >= far_bytes ? asked_into::second_level : asked_into::first_level;
+}
+
+template <typename T>
+std::int64_t bytes_of_a(product_call<T> const& call) {
+  return call.m * call.k * static_cast<std::int64_t>(sizeof(T));
+}
+
+struct rows_and_steps {
+  std::int64_t depth, rows;
+  bool streamed = false;  // the next block is asked for meanwhile
+};
+
+// Of an A in place whose columns the micro-kernel asks for.
+template <typename T>
+rows_and_steps asked_block(kernel_set<T> const& kernels, product_call<T> const& call, bool b_in_place) {
+  blocking const b = kernels.blocks();
+  std::int64_t const a_bytes = bytes_of_a(call);
+  bool const few = call.n <= few_column_tiles * b.nr;
+  bool const next = a_bytes >= asked_next_bytes && (!b_in_place || call.m >= call.n);
+  if (b_in_place && !next) return {std::max(asked_depth, long_depth(kernels, call.m)), call.m};
+  std::int64_t const most_tiles = few ? asked_row_tiles : asked_least_tiles;
+  std::int64_t const rows = std::clamp(call.m / (asked_parts * b.mr), asked_least_tiles, most_tiles) * b.mr;
+  return {few && a_bytes >= memory_bytes ? asked_memory_depth : asked_depth, rows, next && rows < call.m};
+}
+
+template <typename T>
+rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  blocking const b = kernels.blocks();
+  if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
+  std::int64_t const a_bytes = bytes_of_a(call);
+  std::int64_t const column_tiles = (call.n + b.nr - 1) / b.nr;
+  if (thin.a && follows_columns(kernels)) {
+    std::int64_t const rows = asked_row_tiles * b.mr;
+    if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
+    return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
+  }
+  if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
+  bool const lines_shared = b.mr * element % cache_line != 0;
+  if (thin.a && !thin.b && lines_shared && column_tiles <= streamed_tiles && a_bytes >= far_bytes) {
+    if (column_tiles == 1) return {few_columns, call.m};
+    return {few_columns, few_tiles * b.mr, true};
+  }
+  if (thin.a && !thin.b && column_tiles > streamed_tiles) {
+    std::int64_t const depth = std::min(call.k, a_block_depth);
+    std::int64_t const rows = std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr;
+    return {depth, rows, rows < call.m};
+  }
+  // A long A is thus read in few streams.
+  return {near_depth(kernels, call.m, thin.a ? call.n : 0), call.m};
+}
+
+// Up to so many tiles of columns meet an m × k A in place. apart: bytes between its columns.
+template <typename T>
+std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
+                            bool small) {
+  bool const lines_aligned = apart % cache_line == 0;
+  if (kernels.asks_below) {
+    if (small) return small_column_tiles;
+    return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
+  }
+  if (small && apart % few_sets != 0) return lines_aligned ? small_column_tiles : small_unaligned_tiles;
+  if (apart % same_sets == 0) return 0;
+  if (m * k * static_cast<std::int64_t>(sizeof(T)) >= far_bytes) return streamed_tiles;
+  if (apart % few_sets == 0) return few_column_tiles;
+  bool const short_a = m * static_cast<std::int64_t>(sizeof(T)) <= short_column;
+  return short_a && k <= small_depth ? more_column_tiles
+         : apart % alignment == 0    ? aligned_column_tiles
+                                     : few_column_tiles;
+}
+
+// The operands that a shape lets be read in place.
+template <typename T>
+thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t apart,
+                      bool row_major_b) {
+  if (kernels.unpacked_rows == 0) return {};
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  blocking const b = kernels.blocks();
+  bool const small = m <= small_row_tiles * b.mr && n <= small_column_tiles * b.nr && !row_major_b &&
+                     (kernels.asks_below || k <= small_depth);
+  bool const shallow =
+      kernels.asks_below && k <= shallow_depth && m <= shallow_rows && n <= shallow_column_tiles * b.nr && !row_major_b;
+  if (shallow && !small) return {.a = apart % cache_line == 0 && apart % same_sets != 0, .b = true};
+  std::int64_t const most_tiles = follows_columns(kernels) ? followed_few_row_tiles
+                                  : kernels.asks_below     ? asked_few_row_tiles
+                                                           : few_row_tiles;
+  bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_tiles * b.mr;
+  return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr, .b = small || few_rows};
+}
+
+template <typename T>
+bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
+  std::int64_t const tile = kernels.blocks().nr, a_bytes = bytes_of_a(call);
+  if (!kernels.asks_below) return a_bytes < far_bytes;
+  return kernels.first_tile(static_cast<int>(call.n)) < call.n && (call.n >= 2 * tile || a_bytes >= least_told_bytes) &&
+         a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
+}
+
+}  // namespace
+
+template <typename T>
+thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& call) {
+  auto const find = [&](product_call<T> const& x) -> thin_sides {
+    auto const apart = x.a_cs * static_cast<std::int64_t>(sizeof(T));
+    auto const [a, b, _] = thin_shape(kernels, x.m, x.n, x.k, apart, x.b_rs != 1);
+    return {.a = a && x.a.size() == 1 && x.a_rs == 1, .b = b && x.b.size() == 1 && (x.b_rs == 1 || x.b_cs == 1)};
+  };
+  thin_sides const as_is = find(call);
+  // Few rows and a row-major B are few columns and a column-major A.
+  if (!as_is.a && kernels.asks_below && call.b_rs != 1)
+    if (thin_sides const other = find(transposed(call)); other.a) return {.a = true, .b = other.b, .transposed = true};
+  return as_is;
+}
+
+template <typename T>
+std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
+  blocking const b = kernels.blocks();
+  auto const needed = [&](std::int64_t rows, std::int64_t cols) -> std::size_t {
+    thin_sides const thin = thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place
+    if (!thin.a && !thin.b) return 0;
+    std::int64_t const packed_rows = thin.b ? round_up(rows, b.mr) : b.mr;  // beside an A in place: no whole vector
+    std::int64_t const packed_cols = thin.a ? round_up(cols, b.nr) : 0;
+    std::int64_t const depth = thin.a ? deepest(kernels, rows) : near_depth(kernels, rows, 0);
+    std::int64_t const all = round_up(k, least_k_block);
+    std::int64_t const elements = packed_rows * std::min(all, depth) + packed_cols * std::min(all, most_depth);
+    return static_cast<std::size_t>(elements + 2 * thin_slack<T>) * sizeof(T);
+  };
+  return std::max(needed(m, n), kernels.asks_below ? needed(n, m) : 0);
+}
+
+template <typename T>
+thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  auto const [most, rows, streamed] = block_of(kernels, call, thin);
+  std::int64_t const depth = call.k <= most ? call.k : balanced(call.k, most, least_k_block);
+  std::int64_t const a_bytes = bytes_of_a(call);
+  bool const by_time = streamed && is_told_by_time(kernels, call);
+  bool const columns_of_b = thin.b && call.b_rs == 1;
+  // A near A is asked for all the same beside a B that is packed or by rows.
+  bool const near = follows_columns(kernels) || (columns_of_b && a_bytes <= near_bytes(kernels, call.m));
+  bool const leads = kernels.asks_below && !follows_columns(kernels);
+  bool const a_beside = leads && thin.a && columns_of_b && !streamed && a_bytes >= asked_next_bytes;
+  bool const b_ahead = columns_of_b && !streamed && depth >= least_asked_steps && depth * element <= followed_column;
+  return {.depth = depth,
+          .rows = rows,
+          .next = by_time    ? next_block::by_time
+                  : streamed ? next_block::asked
+                             : next_block::not_asked,
+          .far_slowness = leads ? asked_far_slowness : far_slowness,
+          .a_ahead = near ? asked_into::nowhere : level_of_a(call.a_cs * element, a_bytes),
+          .fetches = leads && (by_time || a_beside),
+          .b_ahead = b_ahead,
+          .a_beside = a_beside};
+}
+
+template thin_sides find_thin_sides(kernel_set<float> const&, product_call<float> const&);
+template thin_sides find_thin_sides(kernel_set<double> const&, product_call<double> const&);
+template thin_blocks choose_thin_blocks(kernel_set<float> const&, product_call<float> const&, thin_sides);
+template thin_blocks choose_thin_blocks(kernel_set<double> const&, product_call<double> const&, thin_sides);
+template std::size_t thin_scratch(kernel_set<float> const&, std::int64_t, std::int64_t, std::int64_t);
+template std::size_t thin_scratch(kernel_set<double> const&, std::int64_t, std::int64_t, std::int64_t);
+
+}  // namespace heptad::cpu
