@@ -169,7 +169,8 @@ private:
     std::int64_t m = 1, n = 1, k = 1;
     for (algorithm const* level : levels_.tasks) m *= level->m, n *= level->n, k *= level->k;
     grid_.leaf_m = how_.core_m / m, grid_.leaf_n = how_.core_n / n, grid_.leaf_k = how_.core_k / k;
-    std::tie(grid_.leaf_rows, grid_.leaf_cols) = strip_lines(grid_.leaf_m, grid_.leaf_n, how_.strips, levels_.serial);
+    std::tie(grid_.leaf_rows, grid_.leaf_cols) =
+        strip_lines(grid_.leaf_m, grid_.leaf_n, grid_.leaf_k, how_.strips, levels_.serial);
     auto const with_fringe = [](std::vector<std::int64_t> lines, std::int64_t extent) {
       if (lines.back() < extent) lines.push_back(extent);
       return lines;
@@ -279,18 +280,18 @@ private:
     });
   }
 
-  /// How an m×n block of C is cut into pieces, in whole blocks of the levels.
+  /// How an m×n block of C of k k-steps is cut into pieces, in whole blocks of the levels.
   [[nodiscard]] std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> strip_lines(
-      std::int64_t m, std::int64_t n, std::int64_t pieces, serial_levels const& levels) const {
+      std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t pieces, serial_levels const& levels) const {
     bool const classical = is_classical(levels);
-    strip_grid const grid = cut_into_grid(m, n, pieces);
+    strip_grid const grid = cut_into_grid(m, n, k, pieces);
     return {cut(m, grid.rows, classical ? tiles_unit(m, grid.rows) : levels_.serial_m),
             cut(n, grid.cols, classical ? tiles_unit(n, grid.cols) : levels_.serial_n)};
   }
 
   /// One task a piece of C.
   void strips(std::string const& name, node const& v, std::int64_t pieces, serial_levels const& levels) {
-    auto const [rows, cols] = strip_lines(v.c.rows, v.c.cols, pieces, levels);
+    auto const [rows, cols] = strip_lines(v.c.rows, v.c.cols, v.a.cols, pieces, levels);
     std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
     std::size_t number = 0;
     for (std::size_t j = 0; j + 1 < cols.size(); ++j)

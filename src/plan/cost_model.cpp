@@ -41,8 +41,8 @@ extent strip_of(outline const& o, extent const& product) {
   std::int64_t blocks_m = 1, blocks_n = 1;
   for (outline_level const& l : o.levels)
     if (l.kind != level_kind::task) blocks_m *= l.traffic().m, blocks_n *= l.traffic().n;
-  strip_grid const grid =
-      cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n), o.strips);
+  strip_grid const grid = cut_into_grid(static_cast<std::int64_t>(product.m), static_cast<std::int64_t>(product.n),
+                                        static_cast<std::int64_t>(product.k), o.strips);
   auto const largest = [](double extent, std::int64_t pieces, std::int64_t blocks) {
     return std::ceil(extent / static_cast<double>(pieces * blocks)) * static_cast<double>(blocks);
   };
