@@ -355,10 +355,11 @@ struct simd_kernels {
   static tile_kernel find_by_rows(int rows, [[maybe_unused]] microarchitecture on) {
     int const halves = (2 * rows + lanes - 1) / lanes;
     if constexpr (V::halves) {
-      static constexpr tile_kernel table[] = {micro_kernel<column<1>, NR, A, B>, micro_kernel<column<2>, NR, A, B>,
-                                              micro_kernel<column<3>, NR, A, B>, micro_kernel<column<4>, NR, A, B>,
-                                              micro_kernel<column<5>, NR, A, B>, micro_kernel<column<6>, NR, A, B>};
-      if (halves == 3 && V::in_two_turns(on)) return micro_kernel<column<3, true>, NR, A, B>;
+      constexpr a_from low = A == a_from::spread ? a_from::far : A;  // lower tiles are too few for a way of their own
+      static constexpr tile_kernel table[] = {micro_kernel<column<1>, NR, low, B>, micro_kernel<column<2>, NR, low, B>,
+                                              micro_kernel<column<3>, NR, low, B>, micro_kernel<column<4>, NR, low, B>,
+                                              micro_kernel<column<5>, NR, low, B>, micro_kernel<column<6>, NR, A, B>};
+      if (halves == 3 && V::in_two_turns(on)) return micro_kernel<column<3, true>, NR, low, B>;
       return table[halves - 1];
     } else if constexpr (NR > nr) {
       static_assert(V::wide_vectors == 2);

@@ -64,6 +64,10 @@ template <typename T>
 bool follows_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && kernels.processor() == microarchitecture::amd_from_zen5;
 }
+template <typename T>
+bool asks_for_columns(kernel_set<T> const& kernels) {
+  return kernels.asks_below && !follows_columns(kernels);
+}
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
 // times as fast where the operands come from memory; where caches have them, 0.95 to 1.1 times, but for 20 and 24
@@ -76,10 +80,10 @@ constexpr std::int64_t followed_bytes(std::int64_t column_tiles) {
 // block, take so many times as long as those beside them: from caches 1 to 1.5 times, from memory 3 to 5 times (Zen 5;
 // 1.75 tells a little less well on a Zen 3). Tiles that ask for what they read take less: 2.5 missed half of the blocks
 // that came from memory on a Zen 4, where 139 to 1000 k-steps of 50 to 134 columns in single precision are up to 1.3
-// times as fast for 1.5, and lose nothing from caches. Measured from caches, 1.02 to 1.14
-// times as fast for it in 17 to 32 columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190,
-// and from memory 0.96 to 1.03 times; on a Zen 3, in 9 to 48 columns, 0.96 to 1.3 times and 0.97 to 1.04. Of a larger
-// A third-level caches have a part, and one block does not tell.
+// times as fast for 1.5, and lose nothing from caches. Measured from caches, 1.02 to 1.14 times as fast for it in 17 to
+// 32 columns on a Zen 5 and 1 to 1.04 times on a Zen 4, 0.98 to 1.04 times in 37 to 190, and from memory 0.96 to 1.03
+// times; on a Zen 3, in 9 to 48 columns, 0.96 to 1.3 times and 0.97 to 1.04. Of a larger A third-level caches have a
+// part, and one block does not tell.
 constexpr double far_slowness = 2.5, asked_far_slowness = 1.5;
 // Of less than two whole tiles of columns (measured on a Zen 4: 1.03 to 1.14 times as fast from caches in single
 // precision, 0.95 to 1 times from memory; from 1 MB in memory 0.85 times).
@@ -124,7 +128,7 @@ std::int64_t long_depth(kernel_set<T> const& kernels, std::int64_t m) {
 
 template <typename T>
 std::int64_t deepest(kernel_set<T> const& kernels, std::int64_t m) {
-  return kernels.asks_below ? std::max(most_depth, long_depth(kernels, m)) : most_depth;
+  return asks_for_columns(kernels) ? std::max(most_depth, long_depth(kernels, m)) : most_depth;
 }
 
 // Such k-steps of m rows, and of so many columns, as stay near.
@@ -282,17 +286,17 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
   bool const columns_of_b = thin.b && call.b_rs == 1;
   // A near A is asked for all the same beside a B that is packed or by rows.
   bool const near = follows_columns(kernels) || (columns_of_b && a_bytes <= near_bytes(kernels, call.m));
-  bool const leads = kernels.asks_below && !follows_columns(kernels);
-  bool const a_beside = leads && thin.a && columns_of_b && !streamed && a_bytes >= asked_next_bytes;
+  bool const asks = asks_for_columns(kernels);
+  bool const a_beside = asks && thin.a && columns_of_b && !streamed && a_bytes >= asked_next_bytes;
   bool const b_ahead = columns_of_b && !streamed && depth >= least_asked_steps && depth * element <= followed_column;
   return {.depth = depth,
           .rows = rows,
           .next = by_time    ? next_block::by_time
                   : streamed ? next_block::asked
                              : next_block::not_asked,
-          .far_slowness = leads ? asked_far_slowness : far_slowness,
+          .far_slowness = asks ? asked_far_slowness : far_slowness,
           .a_ahead = near ? asked_into::nowhere : level_of_a(call.a_cs * element, a_bytes),
-          .fetches = leads && (by_time || a_beside),
+          .fetches = asks && (by_time || a_beside),
           .b_ahead = b_ahead,
           .a_beside = a_beside};
 }
