@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codelets/cpu/processor.hpp"
+#include "codelets/cpu/source_stream.hpp"
 
 namespace heptad::cpu {
 
@@ -36,12 +37,7 @@ struct blocking {
   int kept = 0;
 };
 
-struct source_stream;  // lines of the next source block, prefetched in the background
-
 enum class gather { direct, set, add, finish };
-
-/// Where to the columns of an unpacked A are asked for ahead; nowhere: it is in a cache, or followed by the hardware.
-enum class asked_into { nowhere, first_level, second_level };
 
 template <typename T>
 struct macro_call {
@@ -53,16 +49,16 @@ struct macro_call {
   destination<T> const* destinations;
   int count;                                        // of destinations
   std::int64_t rs, cs;                              // element strides of all destinations
-  source_stream* prefetch;                          // may be null
+  source_stream* prefetch;                          // lines of the next source block; may be null
   bool c_far = false;                               // tiles of C come from a cache far enough to be asked for early
   microarchitecture on = microarchitecture::other;  // whose ways to follow; all compute the same
   // Operands that are used too few times to be worth packing are read where they are. Only for kernel sets with
   // unpacked_rows > 0. Of an unpacked A `rows` is a multiple of that, and its columns are contiguous; of an unpacked B
   // the columns or the rows.
   bool a_unpacked = false, b_unpacked = false;
-  asked_into a_ahead = asked_into::second_level;
-  std::int64_t a_step = 0;                // elements between k-steps of A
-  std::int64_t b_step = 0, b_column = 0;  // element strides of B between k-steps and columns
+  asked_into a_ahead = asked_into::second_level;  // columns of an unpacked A
+  std::int64_t a_step = 0;                        // elements between k-steps of A
+  std::int64_t b_step = 0, b_column = 0;          // element strides of B between k-steps and columns
 };
 
 /// Few rows: Σ_p A(i, p) B(p, j) is added to the destinations, with both operands contiguous along the depth.

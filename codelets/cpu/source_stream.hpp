@@ -9,11 +9,12 @@
 
 namespace heptad::cpu {
 
-enum class nearness { first_level, second_level };
+/// The cache that lines are asked into ahead; nowhere: they are in one, or followed by the hardware.
+enum class asked_into { nowhere, first_level, second_level };
 
 struct source_stream {
-  [[gnu::always_inline]] explicit source_stream(nearness where = nearness::second_level) noexcept
-      : first_level_(where == nearness::first_level) {}
+  [[gnu::always_inline]] explicit source_stream(asked_into where = asked_into::second_level) noexcept
+      : first_level_(where == asked_into::first_level) {}
 
   /// Adds a rectangle: `runs` runs of `bytes` contiguous bytes, `stride` bytes apart. Ignored once the table is full.
   [[gnu::always_inline]] void add(void const* first, std::int64_t bytes, std::int64_t stride,

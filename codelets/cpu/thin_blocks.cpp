@@ -24,10 +24,6 @@ constexpr std::int64_t few_sets = same_sets / 2;
 constexpr std::int64_t small_depth = 2048;
 constexpr std::int64_t alignment = 32;  // bytes
 
-// Each tile of columns of a B in place begins with lines that nothing has asked for; so a micro-kernel that has few
-// rows beside it takes longer columns. Measured on a Zen 4 (16 to 96 rows, 200 to 1600 columns of 600 to 4000 steps): 1
-// to 1.06 times as fast as in blocks of 512 and 1024, where another thread shares the core up to 1.09 times.
-constexpr std::int64_t most_near = 1 << 20, most_depth = 1024;
 // More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
 constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
 // A row-major B is in place for one tile of rows only, as a second one would fetch its lines again, and up to so many
@@ -116,19 +112,22 @@ std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
   blocking const b = kernels.blocks();
   bool const many_rows = m > asked_few_row_tiles * b.mr && follows_columns(kernels);
   return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc,
-                                many_rows ? followed_near_bytes : most_near);
+                                many_rows ? followed_near_bytes : 1 << 20);
 }
 
-// So many k-steps of m rows are three quarters of a packed block of A.
+// Each tile of columns of a B in place begins with lines that nothing has asked for; so a micro-kernel that has few
+// rows beside it takes longer columns. Measured on a Zen 4 (16 to 96 rows, 200 to 1600 columns of 600 to 4000 steps): 1
+// to 1.06 times as fast as in blocks of 512 and 1024, where another thread shares the core up to 1.09 times.
 template <typename T>
 std::int64_t long_depth(kernel_set<T> const& kernels, std::int64_t m) {
   blocking const b = kernels.blocks();
-  return std::int64_t{3} * b.mc * b.kc / 4 / round_up(std::max<std::int64_t>(m, 1), b.mr) / 16 * 16;
+  auto const elements = static_cast<std::int64_t>(few_rows_part * b.mc * b.kc);
+  return elements / round_up(std::max<std::int64_t>(m, 1), b.mr) / 16 * 16;
 }
 
 template <typename T>
 std::int64_t deepest(kernel_set<T> const& kernels, std::int64_t m) {
-  return asks_for_columns(kernels) ? std::max(most_depth, long_depth(kernels, m)) : most_depth;
+  return asks_for_columns(kernels) ? std::max(most_thin_k_block, long_depth(kernels, m)) : most_thin_k_block;
 }
 
 // Such k-steps of m rows, and of so many columns, as stay near.
@@ -270,7 +269,7 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
     std::int64_t const packed_cols = thin.a ? round_up(cols, b.nr) : 0;
     std::int64_t const depth = thin.a ? deepest(kernels, rows) : near_depth(kernels, rows, 0);
     std::int64_t const all = round_up(k, least_k_block);
-    std::int64_t const elements = packed_rows * std::min(all, depth) + packed_cols * std::min(all, most_depth);
+    std::int64_t const elements = packed_rows * std::min(all, depth) + packed_cols * std::min(all, most_thin_k_block);
     return static_cast<std::size_t>(elements + 2 * thin_slack<T>) * sizeof(T);
   };
   return std::max(needed(m, n), kernels.asks_below ? needed(n, m) : 0);

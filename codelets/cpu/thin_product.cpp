@@ -82,7 +82,7 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       kernels.pack_b(sum, move_terms(call.b, pc, pc * call.b_rs, sum), call.b_rs, call.b_cs, depth,
                      static_cast<int>(call.n), packed_b);
 
-    source_stream columns(nearness::first_level);
+    source_stream columns(asked_into::first_level);
     if (size.b_ahead) stream_columns(columns, call, pc, depth, blocks.nr);
     if (size.a_beside)
       stream_part<T>(columns, call.a, 1, call.a_cs, 0, pc + kc, whole_rows, std::min(kc, call.k - pc - kc));

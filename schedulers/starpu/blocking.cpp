@@ -59,6 +59,7 @@ private:
     starpu_conf_init(&conf);
     conf.ncpus = std::min(wanted, STARPU_MAXCPUS);
     conf.sched_policy_name = "prio";  // STARPU_SCHED wins
+    conf.calibrate = 1;               // models that begin to be measured in the middle of a run end it
     if (int const answer = starpu_init(&conf); answer != 0)
       throw error(status::invalid_argument, "StarPU could not be started (" + std::to_string(answer) + ")");
     own_ = true;

@@ -2,6 +2,8 @@
 // Sizes that the graph promises and the codelets rely on.
 #pragma once
 
+#include <cstdint>
+
 namespace heptad {
 
 /// Bytes that caches move at once, and at which buffers begin.
@@ -21,6 +23,11 @@ inline constexpr int most_fused_terms = 4;
 
 /// Products with a side up to this may be computed by the thin product codelet, which gathers nothing.
 inline constexpr int thin_side = 672;
+
+/// k-steps of an operand that the thin product codelet packs at once, at most; of few rows beside long columns as many
+/// more as take this part of a packed block of A.
+inline constexpr std::int64_t most_thin_k_block = 1024;
+inline constexpr double few_rows_part = 0.75;
 
 /// k-steps in a block of the product codelet, at least, unless k itself is smaller: the error bound counts the blocks.
 inline constexpr int least_k_block = 16;

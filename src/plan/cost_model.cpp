@@ -18,8 +18,8 @@ namespace {
 // Of the packed operands of any kernel set, at most: what whole tiles add to a block of A that takes half of the
 // second-level cache, the columns of B.
 constexpr double whole_tiles_bytes = 128 << 10, packed_b_bytes = 64 << 10;
-// Thin products pack whole sides, so deep; a few rows are packed in blocks of one size.
-constexpr double deepest_thin = 1024, dots_bytes = 128 << 10;
+// Few rows that meet columns contiguous along the depth are packed in blocks of one size.
+constexpr double dots_bytes = 128 << 10;
 // Between buffers, see workspace_pool.
 constexpr double stagger_bytes = 320;
 
@@ -256,7 +256,8 @@ private:
     auto const beside = [&](double side) {
       if (side * bytes > 4 * thin_side) return 0.0;
       double const step = bytes * (side + 64);
-      return std::min(step * (x.k + least_k_block), std::max(step * deepest_thin, 0.75 * block));
+      return std::min(step * (x.k + least_k_block),
+                      std::max(step * static_cast<double>(most_thin_k_block), few_rows_part * block));
     };
     return std::max({a + b + gathered, beside(x.m) + beside(x.n), dots_bytes}) + 16384;
   }
