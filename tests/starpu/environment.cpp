@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The environment of every test in this program, set before StarPU or Heptad reads it: StarPU keeps its files in the
-// build folder, and has a few workers that share their cores with the other tests.
+// build folder, and a few workers that share their cores with the other tests.
 #include <cstdlib>
 
 namespace {
@@ -8,7 +8,6 @@ namespace {
 [[maybe_unused]] int const set_before_main = [] {
   setenv("STARPU_SILENT", "1", 1);
   setenv("STARPU_HOME", HEPTAD_TEST_STARPU_HOME, 1);
-  setenv("STARPU_CALIBRATE", "1", 1);  // without it what earlier runs have measured may end this one
   setenv("STARPU_NCPU", "2", 1);
   setenv("STARPU_NOPENCL", "0", 1);
   setenv("STARPU_WORKERS_NOBIND", "1", 1);
