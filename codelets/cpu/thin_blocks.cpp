@@ -107,12 +107,13 @@ constexpr std::int64_t followed_column = 3 << 10, least_asked_steps = 64;  // by
 
 // What is read again for every tile should stay in the second-level cache: two of the blocks of A that are packed there
 // (Zen 3, columns of 512 bytes: twice as much takes up to 18 % longer).
+constexpr std::int64_t most_near_bytes = 1 << 20;
 template <typename T>
 std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
   blocking const b = kernels.blocks();
   bool const many_rows = m > asked_few_row_tiles * b.mr && follows_columns(kernels);
   return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc,
-                                many_rows ? followed_near_bytes : 1 << 20);
+                                many_rows ? followed_near_bytes : most_near_bytes);
 }
 
 // Each tile of columns of a B in place begins with lines that nothing has asked for; so a micro-kernel that has few

@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <semaphore>
@@ -59,7 +60,8 @@ private:
     starpu_conf_init(&conf);
     conf.ncpus = std::min(wanted, STARPU_MAXCPUS);
     conf.sched_policy_name = "prio";  // STARPU_SCHED wins
-    conf.calibrate = 1;               // models that begin to be measured in the middle of a run end it
+    // Another policy may ask the models, and one first measured in the middle of a run aborts the process.
+    conf.calibrate = std::getenv("STARPU_SCHED") != nullptr;
     if (int const answer = starpu_init(&conf); answer != 0)
       throw error(status::invalid_argument, "StarPU could not be started (" + std::to_string(answer) + ")");
     own_ = true;

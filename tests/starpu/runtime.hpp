@@ -32,7 +32,8 @@ public:
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.sched_policy_name = policy;
-    // The policies that ask models: what earlier runs have measured may otherwise end this one (docs/starpu.md).
+    // The policies that ask models: what earlier runs have measured may otherwise end this one (docs/starpu.md). Tasks
+    // made by hand have no footprint to be measured by.
     conf.calibrate = std::string_view(policy).starts_with("dmda");
     REQUIRE(starpu_init(&conf) == 0);
   }
