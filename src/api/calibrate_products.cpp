@@ -49,13 +49,14 @@ std::vector<int> sizes_of_operands(calibration_settings const& settings) {
 // much the same proportions whatever the level.
 constexpr int most_updated = 4;
 
-// Products with ragged edges beside this one, whose columns of C are whole cache lines.
-constexpr int aligned_size = 256;
-constexpr int ragged_sizes[] = {247, 250, 253};
+// Products with ragged edges are so much smaller than the one beside them, whose columns of C are whole cache lines.
+constexpr int ragged_by[] = {9, 6, 3};
 
 // Levels whose passes go over more and more blocks. Those over fewer, as Winograd's, add so little to their products
 // that it cannot be told from noise: they are priced as the first of these.
 constexpr char const* level_samples[] = {"sparse333", "sparse424", "strassen*strassen"};
+
+extents cube_of(int size) { return {size, size, size}; }
 
 // Of the products that the level makes of operands of about this size: whole cache lines.
 extents block_of(fused_sample const& s, algorithm const& x, int size) {
@@ -89,7 +90,7 @@ bench_room room_for_rates(calibration_settings const& settings, std::vector<int>
     room.operands.push_back({2 * m, 2 * n, k});
   }
   room.products.insert(room.products.end(), room.fetched.begin(), room.fetched.end());
-  add_level(room, *find_algorithm("strassen"), {aligned_size, aligned_size, aligned_size});
+  add_level(room, *find_algorithm("strassen"), cube_of(settings.ragged_size));
   return room;
 }
 bench_room room_for_levels(std::vector<int> const& sizes_of_blocks) {
@@ -199,22 +200,22 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
 }
 
 // Of a fused level, as most products with ragged edges are below one that does not divide by two; rows beyond whole
-// vectors, in the mean of the sizes, that explain what its products take longer than those of aligned_size by their
+// vectors, in the mean of the sizes, that explain what its products take longer than those of the aligned size by their
 // flops.
 class ragged_bench {
 public:
+  explicit ragged_bench(int aligned_size) : aligned_size_(aligned_size) {}
+
   void turn(auto const& bench, double budget) {
-    aligned_.push_back(bench.fused(level_, {aligned_size, aligned_size, aligned_size}, true, budget));
-    for (std::size_t i = 0; i < ragged_.size(); ++i) {
-      int const s = ragged_sizes[i];
-      ragged_[i].push_back(bench.fused(level_, {s, s, s}, true, budget));
-    }
+    aligned_.push_back(bench.fused(level_, cube_of(aligned_size_), true, budget));
+    for (std::size_t i = 0; i < ragged_.size(); ++i)
+      ragged_[i].push_back(bench.fused(level_, cube_of(aligned_size_ - ragged_by[i]), true, budget));
   }
   [[nodiscard]] double rows(int vector_rows) const {
     constexpr double least = 0.01, most = 64;
     double sum = 0;
     for (std::size_t i = 0; i < ragged_.size(); ++i) {
-      double const s = ragged_sizes[i], by_flops = std::pow(s / aligned_size, 3);
+      double const s = aligned_size_ - ragged_by[i], by_flops = std::pow(s / aligned_size_, 3);
       double const whole_vectors = std::ceil(s / vector_rows) * vector_rows;
       sum += s * ratio_in_turns(ragged_[i], aligned_) / by_flops - whole_vectors;
     }
@@ -223,14 +224,17 @@ public:
 
 private:
   std::shared_ptr<algorithm const> const level_ = find_algorithm("strassen");
+  int const aligned_size_;
   std::vector<double> aligned_;
-  std::array<std::vector<double>, std::size(ragged_sizes)> ragged_;
+  std::array<std::vector<double>, std::size(ragged_by)> ragged_;
 };
 
 }  // namespace
 
 template <typename T>
 struct rates_bench<T>::samples {
+  explicit samples(int ragged_size) : ragged(ragged_size) {}
+
   std::vector<std::vector<double>> products;  // seconds, for every three sides
   std::vector<times_of_size> levels;
   ragged_bench ragged;
@@ -241,7 +245,7 @@ rates_bench<T>::rates_bench(calibration_settings const& settings, std::string ke
     : settings_(settings),
       kernel_(std::move(kernel)),
       sizes_(sizes_of_operands<T>(settings)),
-      samples_(std::make_unique<samples>()) {
+      samples_(std::make_unique<samples>(settings.ragged_size)) {
   std::size_t const sides = settings.sides.size();
   samples_->products.resize(sides * sides * sides);
   samples_->levels.resize(sizes_.size());

@@ -20,6 +20,7 @@ calibration_settings quick() {
   s.sides = {8, 40};
   s.fused_sizes = {32, 64};
   s.level_sizes = {16};
+  s.ragged_size = 64;
   s.largest_pass = 40e6;
   auto const ticks = std::make_shared<std::atomic<int>>(0);
   s.clocks.thread = [ticks] { return 1e-3 * ++*ticks; };
