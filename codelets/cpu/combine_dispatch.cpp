@@ -55,6 +55,7 @@ far_access const& best_far_access() {
       return through_second_level;
     case microarchitecture::amd_from_zen5:
       return early_through_first_level;
+    case microarchitecture::intel:
     case microarchitecture::other:
       break;
   }

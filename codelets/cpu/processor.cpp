@@ -13,6 +13,7 @@ namespace {
 
 microarchitecture find() {
   constexpr unsigned zen5_family = 26;
+  if (__builtin_cpu_is("intel") != 0) return microarchitecture::intel;
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__builtin_cpu_is("amd") == 0 || __get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return microarchitecture::other;
   unsigned const base = eax >> 8 & 0xf, extended = eax >> 20 & 0xff;  // 15 and the rest, in all of today's

@@ -60,10 +60,24 @@ template <typename T>
 bool follows_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && kernels.processor() == microarchitecture::amd_from_zen5;
 }
+// An Intel core looks so far ahead in its instructions that it finds a near A in time, if it is left alone, and of what
+// a tile asks for it loses: 0.78 to 0.98 of the time without (measured on a Granite Rapids, 2 to 264 columns of C).
+template <typename T>
+bool looks_ahead(kernel_set<T> const& kernels) {
+  return kernels.asks_below && kernels.processor() == microarchitecture::intel;
+}
 template <typename T>
 bool asks_for_columns(kernel_set<T> const& kernels) {
-  return kernels.asks_below && !follows_columns(kernels);
+  return kernels.asks_below && !follows_columns(kernels) && !looks_ahead(kernels);
 }
+// There, up to so many tiles of columns of C read A in place, wherever its columns lie, in blocks of few rows; from so
+// many bytes on in shallow ones, of which the next one is asked for. More columns are worth packing A for, beside a B
+// in place of up to so many rows of C, which has 0.93 to 0.98 of the time with both packed. Measured on a Granite
+// Rapids (A of 72 KB to 16 MB, 8 to 640 columns of C; squares of 64 to 1024). Where all columns of A begin in one set
+// of the first-level cache, blocks are shallower yet and of more rows: 0.56 to 1.05 times as long, 8 to 64 columns of
+// C.
+constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 12, looked_rows = 768, looked_bytes = 1 << 20;
+constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
 // times as fast where the operands come from memory; where caches have them, 0.95 to 1.1 times, but for 20 and 24
@@ -172,6 +186,15 @@ rows_and_steps asked_block(kernel_set<T> const& kernels, product_call<T> const& 
 }
 
 template <typename T>
+bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
+  std::int64_t const tile = kernels.blocks().nr, a_bytes = bytes_of_a(call);
+  if (!kernels.asks_below) return a_bytes < far_bytes;
+  if (looks_ahead(kernels)) return call.n >= 2 * tile && a_bytes >= asked_next_bytes && a_bytes < looked_bytes;
+  return kernels.first_tile(static_cast<int>(call.n)) < call.n && (call.n >= 2 * tile || a_bytes >= least_told_bytes) &&
+         a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
+}
+
+template <typename T>
 rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
@@ -182,6 +205,14 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
     std::int64_t const rows = asked_row_tiles * b.mr;
     if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
     return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
+  }
+  if (thin.a && looks_ahead(kernels)) {
+    std::int64_t const rows = (column_tiles <= streamed_tiles ? asked_row_tiles : asked_least_tiles) * b.mr;
+    if (a_bytes >= looked_bytes && call.a_cs * element % one_set == 0)
+      return {one_set_depth, one_set_tiles * b.mr, one_set_tiles * b.mr < call.m};
+    if (a_bytes >= looked_bytes) return {followed_depth, rows, rows < call.m};
+    if (column_tiles == 1) return {asked_depth, call.m};
+    return {asked_depth, rows, rows < call.m && is_told_by_time(kernels, call)};
   }
   if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
   bool const lines_shared = b.mr * element % cache_line != 0;
@@ -203,6 +234,8 @@ template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
   bool const lines_aligned = apart % cache_line == 0;
+  if (looks_ahead(kernels))
+    return m * k * static_cast<std::int64_t>(sizeof(T)) >= looked_bytes ? looked_large_tiles : looked_tiles;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
@@ -228,20 +261,14 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
                      (kernels.asks_below || k <= small_depth);
   bool const shallow =
       kernels.asks_below && k <= shallow_depth && m <= shallow_rows && n <= shallow_column_tiles * b.nr && !row_major_b;
-  if (shallow && !small) return {.a = apart % cache_line == 0 && apart % same_sets != 0, .b = true};
-  std::int64_t const most_tiles = follows_columns(kernels) ? followed_few_row_tiles
-                                  : kernels.asks_below     ? asked_few_row_tiles
-                                                           : few_row_tiles;
-  bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_tiles * b.mr;
+  if (shallow && !small)
+    return {.a = !looks_ahead(kernels) && apart % cache_line == 0 && apart % same_sets != 0, .b = true};
+  std::int64_t const most_rows = looks_ahead(kernels)       ? looked_rows
+                                 : follows_columns(kernels) ? followed_few_row_tiles * b.mr
+                                 : kernels.asks_below       ? asked_few_row_tiles * b.mr
+                                                            : few_row_tiles * b.mr;
+  bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_rows;
   return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr, .b = small || few_rows};
-}
-
-template <typename T>
-bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
-  std::int64_t const tile = kernels.blocks().nr, a_bytes = bytes_of_a(call);
-  if (!kernels.asks_below) return a_bytes < far_bytes;
-  return kernels.first_tile(static_cast<int>(call.n)) < call.n && (call.n >= 2 * tile || a_bytes >= least_told_bytes) &&
-         a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
 }  // namespace
@@ -285,10 +312,12 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
   bool const by_time = streamed && is_told_by_time(kernels, call);
   bool const columns_of_b = thin.b && call.b_rs == 1;
   // A near A is asked for all the same beside a B that is packed or by rows.
-  bool const near = follows_columns(kernels) || (columns_of_b && a_bytes <= near_bytes(kernels, call.m));
   bool const asks = asks_for_columns(kernels);
+  bool const near = (kernels.asks_below && !asks) || (columns_of_b && a_bytes <= near_bytes(kernels, call.m));
   bool const a_beside = asks && thin.a && columns_of_b && !streamed && a_bytes >= asked_next_bytes;
-  bool const b_ahead = columns_of_b && !streamed && depth >= least_asked_steps && depth * element <= followed_column;
+  bool const b_found = thin.a && looks_ahead(kernels);  // asked for, it takes 1.02 to 1.08 times as long
+  bool const b_ahead =
+      columns_of_b && !streamed && !b_found && depth >= least_asked_steps && depth * element <= followed_column;
   return {.depth = depth,
           .rows = rows,
           .next = by_time    ? next_block::by_time

@@ -81,8 +81,8 @@ public:
     using heptad::cpu::microarchitecture;
     heptad::cpu::kernel_set<T> set = kernels;
     for (auto const processor :
-         {+[] { return microarchitecture::other; }, +[] { return microarchitecture::amd_up_to_zen4; },
-          +[] { return microarchitecture::amd_from_zen5; }}) {
+         {+[] { return microarchitecture::other; }, +[] { return microarchitecture::intel; },
+          +[] { return microarchitecture::amd_up_to_zen4; }, +[] { return microarchitecture::amd_from_zen5; }}) {
       set.processor = processor;
       run_here(set, how);
       if (!set.asks_below) return;
@@ -280,7 +280,8 @@ TEMPLATE_TEST_CASE("product has the same bits from memory as from caches", "[pro
       if (!found->available()) continue;
       heptad::cpu::kernel_set<T> kernels = *found;
       for (auto const processor :
-           {+[] { return microarchitecture::amd_up_to_zen4; }, +[] { return microarchitecture::amd_from_zen5; }}) {
+           {+[] { return microarchitecture::intel; }, +[] { return microarchitecture::amd_up_to_zen4; },
+            +[] { return microarchitecture::amd_from_zen5; }}) {
         kernels.processor = processor;
         guarded_scratch const scratch(product_scratch(kernels, m, n, k, variant::abc));
         auto const product_of = [&](bool from_memory) {
