@@ -72,11 +72,11 @@ bool asks_for_columns(kernel_set<T> const& kernels) {
 }
 // There, up to so many tiles of columns of C read A in place, wherever its columns lie, in blocks of few rows; from so
 // many bytes on in shallow ones, of which the next one is asked for. More columns are worth packing A for, beside a B
-// in place of up to so many rows of C, which has 0.93 to 0.98 of the time with both packed. Measured on a Granite
+// in place of up to thin_side rows of C, which has 0.93 to 0.98 of the time with both packed. Measured on a Granite
 // Rapids (A of 72 KB to 16 MB, 8 to 640 columns of C; squares of 64 to 1024). Where all columns of A begin in one set
 // of the first-level cache, blocks are shallower yet and of more rows: 0.56 to 1.05 times as long, 8 to 64 columns of
 // C.
-constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 12, looked_rows = 768, looked_bytes = 1 << 20;
+constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 12, looked_bytes = 1 << 20;
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
@@ -125,9 +125,10 @@ constexpr std::int64_t most_near_bytes = 1 << 20;
 template <typename T>
 std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
   blocking const b = kernels.blocks();
-  bool const many_rows = m > asked_few_row_tiles * b.mr && follows_columns(kernels);
-  return std::min<std::int64_t>(2 * static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc,
-                                many_rows ? followed_near_bytes : most_near_bytes);
+  std::int64_t const block = static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc;
+  bool const many_rows = m > asked_few_row_tiles * b.mr;
+  if (many_rows && looks_ahead(kernels)) return std::min(block, most_near_bytes);
+  return std::min(2 * block, many_rows && follows_columns(kernels) ? followed_near_bytes : most_near_bytes);
 }
 
 // Each tile of columns of a B in place begins with lines that nothing has asked for; so a micro-kernel that has few
@@ -148,7 +149,7 @@ std::int64_t deepest(kernel_set<T> const& kernels, std::int64_t m) {
 // Such k-steps of m rows, and of so many columns, as stay near.
 template <typename T>
 std::int64_t near_depth(kernel_set<T> const& kernels, std::int64_t m, std::int64_t columns) {
-  std::int64_t const step_bytes = (m + columns) * static_cast<std::int64_t>(sizeof(T));
+  std::int64_t const step_bytes = std::max<std::int64_t>(m + columns, 1) * static_cast<std::int64_t>(sizeof(T));
   return std::clamp<std::int64_t>((near_bytes(kernels, m) / step_bytes + 8) / 16 * 16, 16, deepest(kernels, m));
 }
 
@@ -263,10 +264,11 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
       kernels.asks_below && k <= shallow_depth && m <= shallow_rows && n <= shallow_column_tiles * b.nr && !row_major_b;
   if (shallow && !small)
     return {.a = !looks_ahead(kernels) && apart % cache_line == 0 && apart % same_sets != 0, .b = true};
-  std::int64_t const most_rows = looks_ahead(kernels)       ? looked_rows
-                                 : follows_columns(kernels) ? followed_few_row_tiles * b.mr
-                                 : kernels.asks_below       ? asked_few_row_tiles * b.mr
-                                                            : few_row_tiles * b.mr;
+  std::int64_t const most_tiles = follows_columns(kernels) ? followed_few_row_tiles
+                                  : kernels.asks_below     ? asked_few_row_tiles
+                                                           : few_row_tiles;
+  std::int64_t const most_rows =
+      looks_ahead(kernels) ? thin_side : std::min<std::int64_t>(most_tiles * b.mr, thin_side);
   bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_rows;
   return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr, .b = small || few_rows};
 }
@@ -290,17 +292,20 @@ thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
   blocking const b = kernels.blocks();
-  auto const needed = [&](std::int64_t rows, std::int64_t cols) -> std::size_t {
-    thin_sides const thin = thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place
-    if (!thin.a && !thin.b) return 0;
-    std::int64_t const packed_rows = thin.b ? round_up(rows, b.mr) : b.mr;  // beside an A in place: no whole vector
-    std::int64_t const packed_cols = thin.a ? round_up(cols, b.nr) : 0;
-    std::int64_t const depth = thin.a ? deepest(kernels, rows) : near_depth(kernels, rows, 0);
-    std::int64_t const all = round_up(k, least_k_block);
-    std::int64_t const elements = packed_rows * std::min(all, depth) + packed_cols * std::min(all, most_thin_k_block);
-    return static_cast<std::size_t>(elements + 2 * thin_slack<T>) * sizeof(T);
+  // One operand is in place: beside A all of B, and what is left of A after whole tiles; beside B all of A, which may
+  // be a sum, of the few k-steps that stay near.
+  std::int64_t const all = round_up(k, least_k_block);
+  auto const beside_a = [&](std::int64_t rows, std::int64_t cols) {
+    return b.mr * std::min(all, deepest(kernels, rows)) + round_up(cols, b.nr) * std::min(all, most_thin_k_block);
   };
-  return std::max(needed(m, n), kernels.asks_below ? needed(n, m) : 0);
+  auto const shape = [&](std::int64_t rows, std::int64_t cols) {
+    return thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place
+  };
+  thin_sides const as_is = shape(m, n);
+  std::int64_t elements = as_is.a ? beside_a(m, n) : 0;
+  if (as_is.b) elements = std::max(elements, round_up(m, b.mr) * std::min(all, near_depth(kernels, m, 0)));
+  if (kernels.asks_below && shape(n, m).a) elements = std::max(elements, beside_a(n, m));
+  return elements == 0 ? 0 : static_cast<std::size_t>(elements + 2 * thin_slack<T>) * sizeof(T);
 }
 
 template <typename T>

@@ -69,19 +69,16 @@ TEMPLATE_TEST_CASE("blocks hold whole panels", "[kernel_set]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and thin products as thin", "[kernel_set]",
-                   float, double) {
-  for (auto const* set : heptad::cpu::kernel_sets<TestType>()) {
-    if (!set->available()) continue;
-    heptad::cpu::blocking const b = set->blocks();
-    CAPTURE(set->name);
-    // Balanced blocks are at least half as deep as the largest.
-    CHECK(b.kc / 2 >= heptad::least_k_block);
-    CHECK(std::max(14 * b.mr, 40 * b.nr) <= heptad::thin_side);
-  }
-}
-
 namespace {
+
+using heptad::cpu::microarchitecture;
+
+/// The set with the ways of another processor.
+template <typename T, microarchitecture There = microarchitecture::amd_up_to_zen4>
+heptad::cpu::kernel_set<T> there(heptad::cpu::kernel_set<T> set) {
+  set.processor = [] { return There; };
+  return set;
+}
 
 /// Of C := A B with a column-major A whose columns are so many bytes apart.
 template <typename T>
@@ -105,6 +102,24 @@ heptad::cpu::thin_sides sides_in_place(heptad::cpu::kernel_set<T> const& set, in
 }
 
 }  // namespace
+
+TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and thin products as thin", "[kernel_set]",
+                   float, double) {
+  for (auto const* set : heptad::cpu::kernel_sets<TestType>()) {
+    if (!set->available()) continue;
+    heptad::cpu::blocking const b = set->blocks();
+    CAPTURE(set->name);
+    // Balanced blocks are at least half as deep as the largest.
+    CHECK(b.kc / 2 >= heptad::least_k_block);
+    CHECK(std::max(14 * b.mr, 40 * b.nr) <= heptad::thin_side);
+    for (auto const& here :
+         {there<TestType, microarchitecture::intel>(*set), there<TestType, microarchitecture::amd_up_to_zen4>(*set),
+          there<TestType, microarchitecture::amd_from_zen5>(*set)}) {
+      auto const [a, b_in_place, _] = sides_in_place(here, heptad::thin_side + 1, heptad::thin_side + 1, 4096, 8192);
+      CHECK_FALSE((a || b_in_place));
+    }
+  }
+}
 
 TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cache sets", "[kernel_set]", float,
                    double) {
@@ -136,7 +151,7 @@ TEMPLATE_TEST_CASE("a thin A that is asked for ahead is read where it lies, what
     CAPTURE(set->name);
     cpu::blocking const b = set->blocks();
     auto const in_place = [&](int m, int tiles, int apart) {
-      return sides_in_place(*set, m, tiles * b.nr, 4096, apart).a;
+      return sides_in_place(there(*set), m, tiles * b.nr, 4096, apart).a;
     };
     CHECK((in_place(4096, 16, 65536) && !in_place(4096, 17, 65536)));
     for (int const apart : {2048 + 64, 65536 + 64}) CHECK((in_place(4096, 32, apart) && !in_place(4096, 33, apart)));
@@ -153,13 +168,33 @@ TEMPLATE_TEST_CASE("operands of few k-steps are read where they lie, an A only i
     if (!set->available() || !set->asks_below) continue;
     CAPTURE(set->name);
     auto const sides = [&](int m, int tiles, int k, int apart) {
-      return sides_in_place(*set, m, tiles * set->blocks().nr, k, apart);
+      return sides_in_place(there(*set), m, tiles * set->blocks().nr, k, apart);
     };
     CHECK((sides(1200, 80, 48, 9600).a && sides(1200, 80, 48, 9600).b));
     for (int const apart : {9608, 10240}) CHECK((!sides(1200, 80, 48, apart).a && sides(1200, 80, 48, apart).b));
     CHECK_FALSE((sides(1201, 80, 48, 9664).a || sides(1201, 80, 48, 9664).b));
     CHECK_FALSE((sides(1200, 81, 48, 9600).a || sides(1200, 81, 48, 9600).b));
     CHECK_FALSE((sides(1200, 80, 49, 9600).a || sides(1200, 80, 49, 9600).b));
+  }
+}
+
+TEMPLATE_TEST_CASE("on an Intel core few columns read a thin A where it lies, and more of them a thin B",
+                   "[kernel_set]", float, double) {
+  namespace cpu = heptad::cpu;
+  for (auto const* found : cpu::kernel_sets<TestType>()) {
+    if (!found->available() || !found->asks_below) continue;
+    CAPTURE(found->name);
+    auto const set = there<TestType, microarchitecture::intel>(*found);
+    int const nr = set.blocks().nr, small_k = (1 << 20) / 1000 / int(sizeof(TestType));
+    for (int const apart : {8000, 8192, 65536}) {
+      CHECK(
+          (sides_in_place(set, 1000, 16 * nr, small_k, apart).a && sides_in_place(set, 1000, 12 * nr, 4096, apart).a));
+      CHECK_FALSE(sides_in_place(set, 1000, 16 * nr + 1, small_k, apart).a);
+      CHECK_FALSE(sides_in_place(set, 1000, 12 * nr + 1, 4096, apart).a);
+    }
+    CHECK((sides_in_place(set, heptad::thin_side, 4096, 4096, 8000).b &&
+           !sides_in_place(set, heptad::thin_side + 1, 4096, 4096, 8000).b));
+    CHECK((sides_in_place(set, 1000, 600, 48, 8000).b && !sides_in_place(set, 1000, 600, 48, 8000).a));
   }
 }
 
@@ -190,7 +225,7 @@ TEMPLATE_TEST_CASE("few rows and a row-major B that is asked for ahead are few c
     if (!set->available() || !set->asks_below) continue;
     CAPTURE(set->name);
     auto const sides = [&](int tiles, bool row_major) {
-      return sides_in_place(*set, tiles * set->blocks().nr, 4096, 1000, 2048, row_major);
+      return sides_in_place(there(*set), tiles * set->blocks().nr, 4096, 1000, 2048, row_major);
     };
     CHECK((sides(16, true).transposed && sides(16, true).a && !sides(16, true).b));
     CHECK_FALSE((sides(17, true).transposed || sides(17, true).a));
