@@ -11,8 +11,10 @@ import sys
 import generated_part
 
 SQUARES = [512, 1024, 2048, 4096, 8192]
-# By CPUID's family and model: virtual machines hide the name.
-PROCESSORS = {(25, 17): "AMD Zen 4", (25, 1): "AMD Zen 3", (26, 2): "AMD Zen 5", (6, 207): "Intel Emerald Rapids"}
+# By CPUID's family and model: virtual machines hide the name, and one of them says 167 for a model that has the caches and
+# the instructions of a Granite Rapids (AVX512-FP16, 64 KiB for instructions, 480 MiB of third-level cache).
+PROCESSORS = {(25, 17): "AMD Zen 4", (25, 1): "AMD Zen 3", (26, 2): "AMD Zen 5", (6, 207): "Intel Emerald Rapids",
+              (6, 167): "Intel Granite Rapids"}
 NAMES = {"mkl": "MKL", "openblas": "OpenBLAS", "blis": "BLIS", "heptad": "Heptad"}
 ROUTINES = {"d": "dgemm", "s": "sgemm"}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
