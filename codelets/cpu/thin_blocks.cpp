@@ -73,10 +73,12 @@ bool asks_for_columns(kernel_set<T> const& kernels) {
 // There, up to so many tiles of columns of C read A in place, wherever its columns lie, in blocks of few rows; from so
 // many bytes on in shallow ones, of which the next one is asked for. More columns are worth packing A for, beside a B
 // in place of up to thin_side rows of C, which has 0.93 to 0.98 of the time with both packed. Measured on a Granite
-// Rapids (A of 72 KB to 16 MB, 8 to 640 columns of C; squares of 64 to 1024). Where all columns of A begin in one set
+// Rapids (A of 72 KB to 16 MB, 8 to 640 columns of C; squares of 64 to 1024). Of long columns that begin within lines
+// fewer tiles do: packed, 0.84 to 0.98 of the time in 48 to 119 columns of C. Where all columns of A begin in one set
 // of the first-level cache, blocks are shallower yet and of more rows: 0.56 to 1.05 times as long, 8 to 64 columns of
 // C.
 constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 12, looked_bytes = 1 << 20;
+constexpr std::int64_t long_column = 4 << 10;  // bytes
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
@@ -125,7 +127,7 @@ constexpr std::int64_t most_near_bytes = 1 << 20;
 template <typename T>
 std::int64_t near_bytes(kernel_set<T> const& kernels, std::int64_t m) {
   blocking const b = kernels.blocks();
-  std::int64_t const block = static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc;
+  std::int64_t const block = static_cast<std::int64_t>(sizeof(T)) * b.mc * b.kc;  // of a packed A
   bool const many_rows = m > asked_few_row_tiles * b.mr;
   if (many_rows && looks_ahead(kernels)) return std::min(block, most_near_bytes);
   return std::min(2 * block, many_rows && follows_columns(kernels) ? followed_near_bytes : most_near_bytes);
@@ -208,10 +210,10 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
     return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
   }
   if (thin.a && looks_ahead(kernels)) {
-    std::int64_t const rows = (column_tiles <= streamed_tiles ? asked_row_tiles : asked_least_tiles) * b.mr;
+    std::int64_t const rows = (column_tiles <= few_column_tiles ? asked_row_tiles : asked_least_tiles) * b.mr;
     if (a_bytes >= looked_bytes && call.a_cs * element % one_set == 0)
       return {one_set_depth, one_set_tiles * b.mr, one_set_tiles * b.mr < call.m};
-    if (a_bytes >= looked_bytes) return {followed_depth, rows, rows < call.m};
+    if (a_bytes >= looked_bytes) return {asked_memory_depth, rows, rows < call.m};
     if (column_tiles == 1) return {asked_depth, call.m};
     return {asked_depth, rows, rows < call.m && is_told_by_time(kernels, call)};
   }
@@ -235,6 +237,7 @@ template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
   bool const lines_aligned = apart % cache_line == 0;
+  if (looks_ahead(kernels) && !lines_aligned && apart >= long_column) return few_column_tiles;
   if (looks_ahead(kernels))
     return m * k * static_cast<std::int64_t>(sizeof(T)) >= looked_bytes ? looked_large_tiles : looked_tiles;
   if (kernels.asks_below) {

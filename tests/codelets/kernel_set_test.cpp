@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("on an Intel core few columns read a thin A where it lies, an
     CAPTURE(found->name);
     auto const set = there<TestType, microarchitecture::intel>(*found);
     int const nr = set.blocks().nr, small_k = (1 << 20) / 1000 / int(sizeof(TestType));
-    for (int const apart : {8000, 8192, 65536}) {
+    for (int const apart : {4000, 8000, 8192, 65536}) {
       CHECK(
           (sides_in_place(set, 1000, 16 * nr, small_k, apart).a && sides_in_place(set, 1000, 12 * nr, 4096, apart).a));
       CHECK_FALSE(sides_in_place(set, 1000, 16 * nr + 1, small_k, apart).a);
@@ -194,6 +194,8 @@ TEMPLATE_TEST_CASE("on an Intel core few columns read a thin A where it lies, an
     }
     CHECK((sides_in_place(set, heptad::thin_side, 4096, 4096, 8000).b &&
            !sides_in_place(set, heptad::thin_side + 1, 4096, 4096, 8000).b));
+    for (int const k : {100, 4096})
+      CHECK((sides_in_place(set, 1000, 4 * nr, k, 8008).a && !sides_in_place(set, 1000, 4 * nr + 1, k, 8008).a));
     CHECK((sides_in_place(set, 1000, 600, 48, 8000).b && !sides_in_place(set, 1000, 600, 48, 8000).a));
   }
 }
