@@ -6,7 +6,7 @@ namespace heptad::cpu {
 
 enum class microarchitecture {
   other,
-  intel,
+  intel,           // measured on those that have AVX-512
   amd_up_to_zen4,  // families up to 25; those that have AVX-512 compute a vector of it in two turns
   amd_from_zen5    // family 26 and later
 };

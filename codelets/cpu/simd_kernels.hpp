@@ -27,8 +27,8 @@
 namespace heptad::cpu {
 namespace {
 
-// Where an operand is: packed, or in place. There A may be near, which is read in a loop that the hardware follows or in
-// unrolled steps that it does not; or far enough to be asked for ahead: into the second-level cache, or, where its
+// Where an operand is: packed, or in place. There A may be near, which is read in a loop that the hardware follows or
+// in unrolled steps that it does not; or far enough to be asked for ahead: into the second-level cache, or, where its
 // columns are spread over the sets of the first one, into that.
 enum class a_from { packed, near, unrolled, far, spread };
 enum class b_from { packed, columns, rows, strided };

@@ -61,7 +61,7 @@ bool follows_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && kernels.processor() == microarchitecture::amd_from_zen5;
 }
 // An Intel core looks so far ahead in its instructions that it finds a near A in time, if it is left alone, and of what
-// a tile asks for it loses: 0.78 to 0.98 of the time without (measured on a Granite Rapids, 2 to 264 columns of C).
+// a tile asks for it loses: 0.92 to 0.99 of the time without (measured on a Granite Rapids, 16 to 264 columns of C).
 template <typename T>
 bool looks_ahead(kernel_set<T> const& kernels) {
   return kernels.asks_below && kernels.processor() == microarchitecture::intel;
@@ -75,8 +75,7 @@ bool asks_for_columns(kernel_set<T> const& kernels) {
 // in place of up to thin_side rows of C, which has 0.93 to 0.98 of the time with both packed. Measured on a Granite
 // Rapids (A of 72 KB to 16 MB, 8 to 640 columns of C; squares of 64 to 1024). Of long columns that begin within lines
 // fewer tiles do: packed, 0.84 to 0.98 of the time in 48 to 119 columns of C. Where all columns of A begin in one set
-// of the first-level cache, blocks are shallower yet and of more rows: 0.56 to 1.05 times as long, 8 to 64 columns of
-// C.
+// of the first-level cache, blocks are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C.
 constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 12, looked_bytes = 1 << 20;
 constexpr std::int64_t long_column = 4 << 10;  // bytes
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
@@ -197,6 +196,21 @@ bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) 
          a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
+// Of an A in place that the processor finds in time.
+template <typename T>
+rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const& call) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  blocking const b = kernels.blocks();
+  bool const large = bytes_of_a(call) >= looked_bytes;
+  if (!large && call.n <= b.nr) return {asked_depth, call.m};
+  bool const few = call.n <= few_column_tiles * b.nr, in_one_set = large && call.a_cs * element % one_set == 0;
+  std::int64_t const rows = (in_one_set ? one_set_tiles : few ? asked_row_tiles : asked_least_tiles) * b.mr;
+  return {in_one_set ? one_set_depth
+          : large    ? asked_memory_depth
+                     : asked_depth,
+          rows, rows < call.m && (large || is_told_by_time(kernels, call))};
+}
+
 template <typename T>
 rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
@@ -209,14 +223,7 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
     if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
     return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
   }
-  if (thin.a && looks_ahead(kernels)) {
-    std::int64_t const rows = (column_tiles <= few_column_tiles ? asked_row_tiles : asked_least_tiles) * b.mr;
-    if (a_bytes >= looked_bytes && call.a_cs * element % one_set == 0)
-      return {one_set_depth, one_set_tiles * b.mr, one_set_tiles * b.mr < call.m};
-    if (a_bytes >= looked_bytes) return {asked_memory_depth, rows, rows < call.m};
-    if (column_tiles == 1) return {asked_depth, call.m};
-    return {asked_depth, rows, rows < call.m && is_told_by_time(kernels, call)};
-  }
+  if (thin.a && looks_ahead(kernels)) return looked_block(kernels, call);
   if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
   bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && column_tiles <= streamed_tiles && a_bytes >= far_bytes) {
@@ -237,9 +244,10 @@ template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
   bool const lines_aligned = apart % cache_line == 0;
-  if (looks_ahead(kernels) && !lines_aligned && apart >= long_column) return few_column_tiles;
-  if (looks_ahead(kernels))
+  if (looks_ahead(kernels)) {
+    if (!lines_aligned && apart >= long_column) return few_column_tiles;
     return m * k * static_cast<std::int64_t>(sizeof(T)) >= looked_bytes ? looked_large_tiles : looked_tiles;
+  }
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
@@ -319,8 +327,8 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
   std::int64_t const a_bytes = bytes_of_a(call);
   bool const by_time = streamed && is_told_by_time(kernels, call);
   bool const columns_of_b = thin.b && call.b_rs == 1;
-  // A near A is asked for all the same beside a B that is packed or by rows.
   bool const asks = asks_for_columns(kernels);
+  // A near A is asked for all the same beside a B that is packed or by rows.
   bool const near = (kernels.asks_below && !asks) || (columns_of_b && a_bytes <= near_bytes(kernels, call.m));
   bool const a_beside = asks && thin.a && columns_of_b && !streamed && a_bytes >= asked_next_bytes;
   bool const b_found = thin.a && looks_ahead(kernels);  // asked for, it takes 1.02 to 1.08 times as long

@@ -12,6 +12,7 @@
 #include "codelets/cpu/plain_loops.hpp"
 #include "codelets/cpu/thin_product.hpp"
 #include "src/matrix/limits.hpp"
+#include "tests/codelets/processors.hpp"
 #include "tests/codelets/reference.hpp"
 
 namespace {
@@ -112,9 +113,9 @@ TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and th
     // Balanced blocks are at least half as deep as the largest.
     CHECK(b.kc / 2 >= heptad::least_k_block);
     CHECK(std::max(14 * b.mr, 40 * b.nr) <= heptad::thin_side);
-    for (auto const& here :
-         {there<TestType, microarchitecture::intel>(*set), there<TestType, microarchitecture::amd_up_to_zen4>(*set),
-          there<TestType, microarchitecture::amd_from_zen5>(*set)}) {
+    for (auto const processor : heptad::test::every_processor) {
+      heptad::cpu::kernel_set<TestType> here = *set;
+      here.processor = processor;
       auto const [a, b_in_place, _] = sides_in_place(here, heptad::thin_side + 1, heptad::thin_side + 1, 4096, 8192);
       CHECK_FALSE((a || b_in_place));
     }

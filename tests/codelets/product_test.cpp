@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "tests/codelets/processors.hpp"
 #include "tests/codelets/reference.hpp"
 
 namespace {
@@ -78,11 +79,8 @@ public:
 
   // On every processor, by its ways; most sets have one way for all.
   void run(heptad::cpu::kernel_set<T> const& kernels, variant how) {
-    using heptad::cpu::microarchitecture;
     heptad::cpu::kernel_set<T> set = kernels;
-    for (auto const processor :
-         {+[] { return microarchitecture::other; }, +[] { return microarchitecture::intel; },
-          +[] { return microarchitecture::amd_up_to_zen4; }, +[] { return microarchitecture::amd_from_zen5; }}) {
+    for (auto const processor : heptad::test::every_processor) {
       set.processor = processor;
       run_here(set, how);
       if (!set.asks_below) return;
@@ -269,7 +267,6 @@ TEMPLATE_TEST_CASE("product is right where its first tiles tell where A comes fr
 // A product may ask for less of what caches have.
 TEMPLATE_TEST_CASE("product has the same bits from memory as from caches", "[product]", float, double) {
   using T = TestType;
-  using heptad::cpu::microarchitecture;
   std::int64_t const m = 1203, k = 450;
   std::vector<char> others(std::size_t{64} << 20);
   for (std::int64_t const n : {10, 13, 17, 20, 29, 50}) {
@@ -279,9 +276,7 @@ TEMPLATE_TEST_CASE("product has the same bits from memory as from caches", "[pro
     for (heptad::cpu::kernel_set<T> const* found : heptad::cpu::kernel_sets<T>()) {
       if (!found->available()) continue;
       heptad::cpu::kernel_set<T> kernels = *found;
-      for (auto const processor :
-           {+[] { return microarchitecture::intel; }, +[] { return microarchitecture::amd_up_to_zen4; },
-            +[] { return microarchitecture::amd_from_zen5; }}) {
+      for (auto const processor : heptad::test::every_processor) {
         kernels.processor = processor;
         guarded_scratch const scratch(product_scratch(kernels, m, n, k, variant::abc));
         auto const product_of = [&](bool from_memory) {
