@@ -57,6 +57,7 @@ struct macro_call {
   // the columns or the rows.
   bool a_unpacked = false, b_unpacked = false;
   asked_into a_ahead = asked_into::second_level;  // columns of an unpacked A
+  T* a_copy = nullptr;                            // of nr columns: where to leave the panels of an unpacked A
   std::int64_t a_step = 0;                        // elements between k-steps of A
   std::int64_t b_step = 0, b_column = 0;          // element strides of B between k-steps and columns
 };

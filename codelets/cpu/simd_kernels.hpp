@@ -30,7 +30,7 @@ namespace {
 // Where an operand is: packed, or in place. There A may be near, which is read in a loop that the hardware follows or
 // in unrolled steps that it does not; or far enough to be asked for ahead: into the second-level cache, or, where its
 // columns are spread over the sets of the first one, into that.
-enum class a_from { packed, near, unrolled, far, spread };
+enum class a_from { packed, near, unrolled, copied, far, spread };
 enum class b_from { packed, columns, rows, strided };
 constexpr bool is_asked(a_from a) { return a == a_from::far || a == a_from::spread; }
 
@@ -172,7 +172,7 @@ struct simd_kernels {
   // First: of the tile, whose sums begin here.
   // far: of A, what to ask for meanwhile. A vector of it may be in two lines.
   template <typename Rows, int NR, a_from A, int Steps, bool First, typename B, int MV = Rows::count>
-  [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, B& b,
+  [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, T*& copy, B& b,
                                            vector (&acc)[NR][MV]) {
     // Too few sums to hide the latency of an addition behind each other take turns with as many more.
     constexpr bool few = MV * NR <= few_sums && Steps > 1;
@@ -183,6 +183,11 @@ struct simd_kernels {
       vector x[MV];
 #pragma GCC unroll 3
       for (int i = 0; i < MV; ++i) x[i] = Rows::load(a, i);
+      if constexpr (A == a_from::copied) {
+#pragma GCC unroll 3
+        for (int i = 0; i < MV; ++i) V::store(copy + i * lanes, x[i]);
+        copy += Rows::padded;
+      }
       if constexpr (is_asked(A)) {
         constexpr int level = asks_below && A == a_from::far ? 2 : 3;
 #pragma GCC unroll 3
@@ -215,22 +220,24 @@ struct simd_kernels {
   }
 
   template <typename Rows, int NR, a_from A, bool First, typename B, int MV = Rows::count>
-  [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, B& b,
+  [[gnu::always_inline]] static void one_chunk(T const*& a, std::int64_t a_step, T const* far, T*& copy, B& b,
                                                vector (&acc)[NR][MV]) {
     // The hardware learns the steps of an A in place from loads that are the same instruction every time: 2, 4 and 5
     // columns of C are 1.05 to 1.3 times as fast so where A is far (measured on a Zen 4; 3 columns 0.7 times).
     // An Intel core follows strides of up to 2 KiB into its first-level cache, and loses by it: unrolled, products of a
     // near A are 1.04 to 1.12 times as fast on a Granite Rapids; but a tile of nine columns has no registers for it.
     constexpr int packed_at_once = registers_to_spare ? chunk / 2 : chunk;
-    constexpr bool unrolled = (A == a_from::packed && NR == nr) || (A == a_from::unrolled && NR <= nr);
+    constexpr bool unrolled =
+        ((A == a_from::packed || A == a_from::copied) && NR == nr) || (A == a_from::unrolled && NR <= nr);
     constexpr int at_once = unrolled ? packed_at_once : MV * NR <= few_sums ? 2 : 1;
     int p = 0;
     if constexpr (First) {
-      steps<Rows, NR, A, at_once, true>(a, a_step, far, b, acc);
+      steps<Rows, NR, A, at_once, true>(a, a_step, far, copy, b, acc);
       p = at_once, far += at_once * a_step;
     }
 #pragma GCC unroll 1
-    for (; p < chunk; p += at_once, far += at_once * a_step) steps<Rows, NR, A, at_once, false>(a, a_step, far, b, acc);
+    for (; p < chunk; p += at_once, far += at_once * a_step)
+      steps<Rows, NR, A, at_once, false>(a, a_step, far, copy, b, acc);
   }
 
   static constexpr int ahead = 10;  // k-steps, where not chunks
@@ -305,6 +312,7 @@ struct simd_kernels {
       for (int down = 0; down < grid.down; ++down, a_tile += grid.a_down, buffer += grid.buffer_down) {
         std::int64_t const offset = (grid.row + down * Rows::padded) * call.rs + (grid.col + across * nr) * call.cs;
         T const* a = a_tile;
+        T* copy = call.a_copy + static_cast<std::int64_t>(grid.row + down * Rows::padded) * call.depth;
         b_source<NR, B> b(call, grid, b_first);
         vector acc[NR][MV];
 
@@ -316,15 +324,16 @@ struct simd_kernels {
           return far_of<A>(a, grid.a_step, grid.a_down, z, chunks);
         };
         if (begins_with_products && chunks > 0) {
-          one_chunk<Rows, NR, A, begins_with_products>(a, grid.a_step, begin_chunk(), b, acc);
+          one_chunk<Rows, NR, A, begins_with_products>(a, grid.a_step, begin_chunk(), copy, b, acc);
           z = 1;
         } else {
           set_to_zero<MV, NR>(acc);
         }
-        for (; z < chunks; ++z) one_chunk<Rows, NR, A, false>(a, grid.a_step, begin_chunk(), b, acc);
+        for (; z < chunks; ++z) one_chunk<Rows, NR, A, false>(a, grid.a_step, begin_chunk(), copy, b, acc);
         T const* far = far_of<A>(a, grid.a_step, grid.a_down, chunks, chunks);
 #pragma GCC unroll 1
-        for (int p = 0; p < rest; ++p, far += grid.a_step) steps<Rows, NR, A, 1, false>(a, grid.a_step, far, b, acc);
+        for (int p = 0; p < rest; ++p, far += grid.a_step)
+          steps<Rows, NR, A, 1, false>(a, grid.a_step, far, copy, b, acc);
 
         if (usual != updates::usual::none) {
           updates::template one<Rows, NR>(acc, call.destinations[0], offset, call.cs, usual);
@@ -451,6 +460,8 @@ struct simd_kernels {
       if (columns) return all_tiles<A, b_from::columns>(call);
       all_tiles<A, b_from::packed>(call);
     };
+    if constexpr (asks_below)
+      if (call.a_copy) return from.template operator()<a_from::copied>();
     if constexpr (asks_below)
       if (call.a_ahead == asked_into::nowhere && call.on == microarchitecture::intel)
         return from.template operator()<a_from::unrolled>();

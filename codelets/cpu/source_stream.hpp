@@ -20,10 +20,13 @@ struct source_stream {
   [[gnu::always_inline]] void add(void const* first, std::int64_t bytes, std::int64_t stride,
                                   std::int64_t runs) noexcept {
     if (count_ == capacity || bytes <= 0 || runs <= 0) return;
-    // Runs need not begin lines: each is asked for from its first line on, and as far as the worst of them reaches.
-    std::int64_t const before = stride % line == 0 ? reinterpret_cast<std::intptr_t>(first) % line : line - 1;
+    auto const* at = static_cast<char const*>(first);
+    // Runs that all begin as far within a line are asked for from its begin on; others need not be, and reach as far as
+    // the worst of them.
+    std::int64_t before = line - 1;
+    if (stride % line == 0) at -= before = reinterpret_cast<std::intptr_t>(first) % line;
     std::int64_t const pairs_a_run = (before + bytes + pair - 1) / pair;
-    rectangles_[count_++] = {static_cast<char const*>(first), pairs_a_run * pair, stride, runs};
+    rectangles_[count_++] = {at, stride, at + runs * stride, pairs_a_run};
     pairs_ += pairs_a_run * runs;
   }
 
@@ -32,7 +35,7 @@ struct source_stream {
   /// Spreads the lines over the next `calls` of advance(). Once, after the last rectangle.
   [[gnu::always_inline]] void pace(std::int64_t calls) noexcept {
     per_call_ = calls > 0 ? static_cast<int>((pairs_ + calls - 1) / calls) : 0;
-    begin_run();
+    begin_rectangle();
   }
 
   /// Few instructions: a core that shares its issue slots with a second thread pays for each.
@@ -41,13 +44,16 @@ struct source_stream {
       ask(at_);
       ask(at_ + line);
       at_ += pair;
-      if (at_ != end_) continue;
-      if (++run_ == rectangles_[current_].runs) run_ = 0, ++current_;
-      if (current_ == count_) {
+      if (--pairs_left_ > 0) continue;
+      run_ += here_.stride;
+      if (run_ != here_.end) {
+        begin_run();
+      } else if (++current_ < count_) {
+        begin_rectangle();
+      } else {
         per_call_ = 0;
         return;
       }
-      begin_run();
     }
   }
 
@@ -55,21 +61,27 @@ private:
   static constexpr std::int64_t line = 64, pair = 2 * line;  // bytes; two lines are asked for together
   struct rectangle {
     char const* first;
-    std::int64_t bytes, stride, runs;
+    std::int64_t stride;
+    char const* end;
+    std::int64_t pairs_a_run;
   };
   [[gnu::always_inline]] void ask(char const* wanted) const noexcept {
     if (first_level_) __builtin_prefetch(wanted, 0, 3);
     else __builtin_prefetch(wanted, 0, 2);
   }
+  [[gnu::always_inline]] void begin_rectangle() noexcept {
+    here_ = rectangles_[current_];
+    run_ = here_.first;
+    pages_ahead_ = first_level_ || here_.stride < far_apart ? 0 : runs_ahead * here_.stride;
+    begin_run();
+  }
   [[gnu::always_inline]] void begin_run() noexcept {
-    rectangle const& r = rectangles_[current_];
-    at_ = r.first + run_ * r.stride;
-    at_ -= reinterpret_cast<std::intptr_t>(at_) % line;
-    end_ = at_ + r.bytes;
-    if (first_level_ || r.stride < far_apart || run_ + runs_ahead >= r.runs) return;
-    char const* const later = at_ + runs_ahead * r.stride;
+    at_ = run_;
+    pairs_left_ = here_.pairs_a_run;
+    char const* const later = run_ + pages_ahead_;
+    if (pages_ahead_ == 0 || later >= here_.end) return;
     __builtin_prefetch(later, 0, 3);
-    __builtin_prefetch(later + r.bytes - line, 0, 3);
+    __builtin_prefetch(later + pairs_left_ * pair - line, 0, 3);
   }
 
   // The first and the last line of a later run go to the first level, for the sake of their pages: for such a prefetch
@@ -82,8 +94,9 @@ private:
   bool const first_level_;
   rectangle rectangles_[capacity];
   int count_ = 0, current_ = 0, per_call_ = 0;
-  std::int64_t pairs_ = 0, run_ = 0;
-  char const *at_ = nullptr, *end_ = nullptr;
+  std::int64_t pairs_ = 0, pairs_left_ = 0, pages_ahead_ = 0;
+  rectangle here_{};
+  char const *run_ = nullptr, *at_ = nullptr;
 };
 
 }  // namespace heptad::cpu

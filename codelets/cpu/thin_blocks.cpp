@@ -54,6 +54,11 @@ constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unali
 // fast, from caches 0.99 to 2 times. Beside a smaller one, or one with fewer rows than C has columns, the columns of B
 // in place are asked for first: otherwise 160×300×300 loses 4 to 10 % from memory, and 64×200×500 2 % from caches.
 constexpr std::int64_t asked_next_bytes = 128 << 10, asked_least_tiles = 2, asked_parts = 6;
+// Of few k-steps the operands stay so near that B is in place in more tiles, and A too if its columns begin with cache
+// lines. Measured on a Zen 4 (16 to 48 k-steps, 500 to 1200 rows by 333 to 640 columns): 0.99 to 1.04 times as fast as
+// packed; in 2400 rows or columns 0.83 to 1.04.
+constexpr std::int64_t shallow_depth = 48, shallow_rows = 1200, shallow_column_tiles = 80;
+
 // A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
 // from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
 template <typename T>
@@ -70,15 +75,18 @@ template <typename T>
 bool asks_for_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && !follows_columns(kernels) && !looks_ahead(kernels);
 }
-// There, up to so many tiles of columns of C read A in place, wherever its columns lie, in blocks of few rows; from so
-// many bytes on in shallow ones, of which the next one is asked for. More columns are worth packing A for, beside a B
-// in place of up to thin_side rows of C, which has 0.93 to 0.98 of the time with both packed. Measured on a Granite
-// Rapids (A of 72 KB to 16 MB, 8 to 640 columns of C; squares of 64 to 1024). Of long columns that begin within lines
-// fewer tiles do: packed, 0.84 to 0.98 of the time in 48 to 119 columns of C. Where all columns of A begin in one set
-// of the first-level cache, blocks are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C.
-constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 12, looked_bytes = 1 << 20;
-constexpr std::int64_t long_column = 4 << 10;  // bytes
+// There, up to so many tiles of columns of C read A in place, in blocks of few rows; from so many bytes on in shallow
+// ones, of which the next one is asked for. Where all columns of A begin in one set of the first-level cache, blocks
+// are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C (measured on a Granite Rapids).
+constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 3, looked_short_tiles = 5;
+constexpr std::int64_t looked_bytes = 1 << 20, looked_short_column = 2 << 10;
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
+// More tiles read what the first of them leaves packed, in blocks of so many tiles of rows (more of fewer k-steps).
+// Measured on a Granite Rapids: of an A of 1 MB and more, 20 to 300 columns of C take 0.58 to 1 of the time in place,
+// and 0.83 to 1 of that with A packed before; of a smaller one, from 48 columns on where its own begin within lines and
+// from 136 where they do not, 0.89 to 1; 600 columns of C, and 450 in double, 0.95 to 1.07.
+constexpr std::int64_t copied_column_tiles = 40, copied_depth = 256;
+constexpr std::int64_t copied_tiles = 4, most_copied_tiles = 10, copied_steps = 512;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
 // times as fast where the operands come from memory; where caches have them, 0.95 to 1.1 times, but for 20 and 24
@@ -108,11 +116,6 @@ constexpr std::int64_t most_told_bytes(std::int64_t column_tiles) {
 // 200 to 384 rows by 250 to 4096 columns in double are 0.99 to 1.07 times as fast, from memory 1.06 to 1.09 times, and
 // 400 to 768 rows in single precision 0.98 to 1.02 times.
 constexpr std::int64_t asked_few_row_tiles = 8, followed_few_row_tiles = 16, followed_near_bytes = 512 << 10;
-
-// Of few k-steps the operands stay so near that B is in place in more tiles, and A too if its columns begin with cache
-// lines. Measured on a Zen 4 (16 to 48 k-steps, 500 to 1200 rows by 333 to 640 columns): 0.99 to 1.04 times as fast as
-// packed; in 2400 rows or columns 0.83 to 1.04.
-constexpr std::int64_t shallow_depth = 48, shallow_rows = 1200, shallow_column_tiles = 80;
 
 // Columns of B in place that are longer the hardware follows, and for fewer k-steps asking costs what it gains.
 // Measured on a Zen 4: 1.05 to 1.9 times as fast where B comes from memory, 1.05 to 1.25 from the third-level cache,
@@ -196,12 +199,30 @@ bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) 
          a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
-// Of an A in place that the processor finds in time.
+// Up to so many tiles of columns an m × k A that the processor finds in time is in place, and not copied.
+template <typename T>
+std::int64_t looked_at(std::int64_t m, std::int64_t k, std::int64_t apart) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  if (m * k * element >= looked_bytes)
+    return m * element <= looked_short_column ? looked_short_tiles : looked_large_tiles;
+  return apart % cache_line == 0 ? looked_tiles : few_column_tiles;
+}
+template <typename T>
+bool is_copied(kernel_set<T> const& kernels, product_call<T> const& call) {
+  auto const apart = call.a_cs * static_cast<std::int64_t>(sizeof(T));
+  return looks_ahead(kernels) && call.n > looked_at<T>(call.m, call.k, apart) * kernels.blocks().nr;
+}
+
+// Of such an A.
 template <typename T>
 rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const& call) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
   bool const large = bytes_of_a(call) >= looked_bytes;
+  if (is_copied(kernels, call)) {
+    auto const tiles = std::clamp(copied_steps / std::min(call.k, copied_depth), copied_tiles, most_copied_tiles);
+    return {copied_depth, tiles * b.mr, tiles * b.mr < call.m && (large || is_told_by_time(kernels, call))};
+  }
   if (!large && call.n <= b.nr) return {asked_depth, call.m};
   bool const few = call.n <= few_column_tiles * b.nr, in_one_set = large && call.a_cs * element % one_set == 0;
   std::int64_t const rows = (in_one_set ? one_set_tiles : few ? asked_row_tiles : asked_least_tiles) * b.mr;
@@ -239,15 +260,12 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
   return {near_depth(kernels, call.m, thin.a ? call.n : 0), call.m};
 }
 
-// Up to so many tiles of columns meet an m × k A in place. apart: bytes between its columns.
+// Up to so many tiles of columns meet an m × k A in place, or the first of them does. apart: bytes between its columns.
 template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
   bool const lines_aligned = apart % cache_line == 0;
-  if (looks_ahead(kernels)) {
-    if (!lines_aligned && apart >= long_column) return few_column_tiles;
-    return m * k * static_cast<std::int64_t>(sizeof(T)) >= looked_bytes ? looked_large_tiles : looked_tiles;
-  }
+  if (looks_ahead(kernels)) return copied_column_tiles;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
@@ -307,7 +325,9 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
   // be a sum, of the few k-steps that stay near.
   std::int64_t const all = round_up(k, least_k_block);
   auto const beside_a = [&](std::int64_t rows, std::int64_t cols) {
-    return b.mr * std::min(all, deepest(kernels, rows)) + round_up(cols, b.nr) * std::min(all, most_thin_k_block);
+    std::int64_t const copied = looks_ahead(kernels) ? copied_tiles * copied_depth * b.mr + thin_slack<T> : 0;
+    return b.mr * std::min(all, deepest(kernels, rows)) + copied +
+           round_up(cols, b.nr) * std::min(all, most_thin_k_block);
   };
   auto const shape = [&](std::int64_t rows, std::int64_t cols) {
     return thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place
@@ -343,7 +363,8 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
           .a_ahead = near ? asked_into::nowhere : level_of_a(call.a_cs * element, a_bytes),
           .fetches = asks && (by_time || a_beside),
           .b_ahead = b_ahead,
-          .a_beside = a_beside};
+          .a_beside = a_beside,
+          .copies = thin.a && is_copied(kernels, call)};
 }
 
 template thin_sides find_thin_sides(kernel_set<float> const&, product_call<float> const&);

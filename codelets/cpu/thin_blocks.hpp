@@ -30,6 +30,7 @@ struct thin_blocks {
   bool fetches;         // but the first tiles ask for it into the second level
   bool b_ahead;         // columns of a B in place are asked for before their tiles,
   bool a_beside;        // and after them the next k-steps of A
+  bool copies;          // the first tiles of columns leave an A in place packed for those beside them
 };
 
 /// For a call that is not to be transposed.

@@ -63,7 +63,9 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                                                                         : call.m - call.m % blocks.mr;
   std::int64_t const packed_rows = call.m - whole_rows;
   T* const packed_a = reinterpret_cast<T*>(scratch);
-  T* const packed_b = packed_a + round_up(packed_rows, blocks.mr) * kc + thin_slack<T>;
+  T* const copied_a = packed_a + round_up(packed_rows, blocks.mr) * kc + thin_slack<T>;
+  T* const packed_b =
+      size.copies ? copied_a + round_up(std::min(mc, whole_rows), blocks.mr) * kc + thin_slack<T> : copied_a;
   // The coefficient of an operand that is not packed goes to the destinations.
   T const a_factor = thin.a ? call.a[0].coefficient : T(1), b_factor = thin.b ? call.b[0].coefficient : T(1);
 
@@ -140,6 +142,15 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
       if (asks) {
         if (tells && thin.b) stream_part<T>(stream, call.b, call.b_rs, call.b_cs, pc, done, depth, call.n - done);
         stream_next<T>(stream, call, whole_rows, size, pc, ic + rows);
+      }
+      if (size.copies && done == 0) {
+        done = kernels.first_tile(static_cast<int>(call.n));
+        tiles.a_copy = copied_a;
+        run(ic, rows, a, true, {0, done});
+        tiles.a_copy = nullptr;
+        if (!stream.empty()) tiles.prefetch = &stream;
+        run(ic, rows, copied_a, false, {done, call.n - done});
+        continue;
       }
       if (!stream.empty()) tiles.prefetch = &stream;
       run(ic, rows, a, true, {done, call.n - done});

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "codelets/cpu/plain_loops.hpp"
-#include "codelets/cpu/thin_product.hpp"
+#include "codelets/cpu/thin_blocks.hpp"
 #include "src/matrix/limits.hpp"
 #include "tests/codelets/processors.hpp"
 #include "tests/codelets/reference.hpp"
@@ -81,13 +81,12 @@ heptad::cpu::kernel_set<T> there(heptad::cpu::kernel_set<T> set) {
   return set;
 }
 
-/// Of C := A B with a column-major A whose columns are so many bytes apart.
-template <typename T>
-heptad::cpu::thin_sides sides_in_place(heptad::cpu::kernel_set<T> const& set, int m, int n, int k, int apart,
-                                       bool row_major_b = false) {
+/// What `ask` finds for C := A B with a column-major A whose columns are so many bytes apart.
+template <typename T, typename Ask>
+auto ask_for(int m, int n, int k, int apart, bool row_major_b, Ask ask) {
   heptad::cpu::term<T> const A{nullptr, T(1)}, B{nullptr, T(1)};
   heptad::cpu::destination<T> const C{nullptr, T(1), T(0)};
-  heptad::cpu::product_call<T> const call{.m = m,
+  return ask(heptad::cpu::product_call<T>{.m = m,
                                           .n = n,
                                           .k = k,
                                           .a = {&A, 1},
@@ -98,8 +97,12 @@ heptad::cpu::thin_sides sides_in_place(heptad::cpu::kernel_set<T> const& set, in
                                           .b_cs = row_major_b ? 1 : k,
                                           .c = {&C, 1},
                                           .c_rs = 1,
-                                          .c_cs = m};
-  return heptad::cpu::find_thin_sides(set, call);
+                                          .c_cs = m});
+}
+template <typename T>
+heptad::cpu::thin_sides sides_in_place(heptad::cpu::kernel_set<T> const& set, int m, int n, int k, int apart,
+                                       bool row_major_b = false) {
+  return ask_for<T>(m, n, k, apart, row_major_b, [&](auto const& call) { return find_thin_sides(set, call); });
 }
 
 }  // namespace
@@ -179,25 +182,35 @@ TEMPLATE_TEST_CASE("operands of few k-steps are read where they lie, an A only i
   }
 }
 
-TEMPLATE_TEST_CASE("on an Intel core few columns read a thin A where it lies, and more of them a thin B",
+TEMPLATE_TEST_CASE("on an Intel core few columns read a thin A where it lies, and the first of more copy it",
                    "[kernel_set]", float, double) {
   namespace cpu = heptad::cpu;
   for (auto const* found : cpu::kernel_sets<TestType>()) {
     if (!found->available() || !found->asks_below) continue;
     CAPTURE(found->name);
     auto const set = there<TestType, microarchitecture::intel>(*found);
-    int const nr = set.blocks().nr, small_k = (1 << 20) / 1000 / int(sizeof(TestType));
-    for (int const apart : {4000, 8000, 8192, 65536}) {
-      CHECK(
-          (sides_in_place(set, 1000, 16 * nr, small_k, apart).a && sides_in_place(set, 1000, 12 * nr, 4096, apart).a));
-      CHECK_FALSE(sides_in_place(set, 1000, 16 * nr + 1, small_k, apart).a);
-      CHECK_FALSE(sides_in_place(set, 1000, 12 * nr + 1, 4096, apart).a);
+    int const nr = set.blocks().nr, size = int(sizeof(TestType)), m = 1000;
+    auto const copies = [&](int rows, int n, int k, int apart) {
+      return ask_for<TestType>(rows, n, k, apart, false, [&](auto const& call) {
+        auto const thin = find_thin_sides(set, call);
+        return thin.a && choose_thin_blocks(set, call, thin).copies;
+      });
+    };
+    auto const copies_beyond = [&](int tiles, int rows, int k, int apart) {
+      return !copies(rows, tiles * nr, k, apart) && copies(rows, tiles * nr + 1, k, apart);
+    };
+    int const small_k = (1 << 20) / m / size;
+    for (int const apart : {8000, 8192, 65536}) CHECK(copies_beyond(16, m, small_k, apart));
+    CHECK(copies_beyond(4, m, small_k, 8008));
+    for (int const apart : {8000, 8008, 8192}) CHECK(copies_beyond(3, m, small_k + 2, apart));
+    CHECK(copies_beyond(5, 2048 / size, 4096, 2048));
+    for (int const k : {100, 4096}) {
+      CHECK((copies(m, 40 * nr, k, 8008) && sides_in_place(set, m, 40 * nr, k, 8008).a));
+      CHECK_FALSE(sides_in_place(set, m, 40 * nr + 1, k, 8008).a);
     }
     CHECK((sides_in_place(set, heptad::thin_side, 4096, 4096, 8000).b &&
            !sides_in_place(set, heptad::thin_side + 1, 4096, 4096, 8000).b));
-    for (int const k : {100, 4096})
-      CHECK((sides_in_place(set, 1000, 4 * nr, k, 8008).a && !sides_in_place(set, 1000, 4 * nr + 1, k, 8008).a));
-    CHECK((sides_in_place(set, 1000, 600, 48, 8000).b && !sides_in_place(set, 1000, 600, 48, 8000).a));
+    CHECK((sides_in_place(set, m, 600, 48, 8000).b && !sides_in_place(set, m, 600, 48, 8000).a));
   }
 }
 

@@ -253,7 +253,7 @@ TEMPLATE_TEST_CASE("product is right where operands are read in place, over seve
   using T = TestType;
   std::int64_t const shapes[][3] = {{131, 203, 1030}, {1203, 29, 450}, {1203, 20, 450}, {1003, 99, 150},
                                     {29, 1003, 300},  {5003, 17, 50},  {331, 67, 1710}, {115, 61, 4700},
-                                    {371, 331, 500},  {707, 331, 310}};
+                                    {371, 331, 500},  {707, 331, 310}, {1016, 67, 300}, {1036, 45, 600}};
   for (auto const& [m, n, k] : shapes) {
     expect_right<T>({.m = m, .n = n, .k = k, .a = {-2}, .b = {T(0.5)}, .c = {{1, 0}, {-1, T(0.5)}}, .gap = 1});
     expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -1}, .b = {T(0.5)}, .b_order = order::row_major});
