@@ -85,8 +85,7 @@ constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10
 // Measured on a Granite Rapids: of an A of 1 MB and more, 20 to 300 columns of C take 0.58 to 1 of the time in place,
 // and 0.83 to 1 of that with A packed before; of a smaller one, from 48 columns on where its own begin within lines and
 // from 136 where they do not, 0.89 to 1; 600 columns of C, and 450 in double, 0.95 to 1.07.
-constexpr std::int64_t copied_column_tiles = 40, copied_depth = 256;
-constexpr std::int64_t copied_tiles = 4, most_copied_tiles = 10, copied_steps = 512;
+constexpr std::int64_t copied_depth = most_k_block, most_copied_tiles = 10;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
 // times as fast where the operands come from memory; where caches have them, 0.95 to 1.1 times, but for 20 and 24
@@ -220,8 +219,9 @@ rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const&
   blocking const b = kernels.blocks();
   bool const large = bytes_of_a(call) >= looked_bytes;
   if (is_copied(kernels, call)) {
-    auto const tiles = std::clamp(copied_steps / std::min(call.k, copied_depth), copied_tiles, most_copied_tiles);
-    return {copied_depth, tiles * b.mr, tiles * b.mr < call.m && (large || is_told_by_time(kernels, call))};
+    std::int64_t const most = copied_bytes / (element * std::min(call.k, copied_depth));
+    std::int64_t const rows = std::min(most / b.mr, most_copied_tiles) * b.mr;
+    return {copied_depth, rows, rows < call.m && (large || is_told_by_time(kernels, call))};
   }
   if (!large && call.n <= b.nr) return {asked_depth, call.m};
   bool const few = call.n <= few_column_tiles * b.nr, in_one_set = large && call.a_cs * element % one_set == 0;
@@ -265,7 +265,7 @@ template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
   bool const lines_aligned = apart % cache_line == 0;
-  if (looks_ahead(kernels)) return copied_column_tiles;
+  if (looks_ahead(kernels)) return most_columns_beside_copy / kernels.blocks().nr;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
@@ -321,13 +321,20 @@ thin_sides find_thin_sides(kernel_set<T> const& kernels, product_call<T> const& 
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
   blocking const b = kernels.blocks();
-  // One operand is in place: beside A all of B, and what is left of A after whole tiles; beside B all of A, which may
-  // be a sum, of the few k-steps that stay near.
+  // One operand is in place: beside A all of B, what is left of A after whole tiles, and what is copied; beside B all
+  // of A, which may be a sum, of the few k-steps that stay near.
   std::int64_t const all = round_up(k, least_k_block);
   auto const beside_a = [&](std::int64_t rows, std::int64_t cols) {
-    std::int64_t const copied = looks_ahead(kernels) ? copied_tiles * copied_depth * b.mr + thin_slack<T> : 0;
-    return b.mr * std::min(all, deepest(kernels, rows)) + copied +
-           round_up(cols, b.nr) * std::min(all, most_thin_k_block);
+    std::int64_t const tiles = (cols + b.nr - 1) / b.nr;
+    std::int64_t elements = 0;
+    if (!looks_ahead(kernels) || tiles <= looked_tiles)
+      elements = b.mr * std::min(all, deepest(kernels, rows)) + tiles * b.nr * std::min(all, most_thin_k_block);
+    if (looks_ahead(kernels) && tiles > looked_large_tiles) {
+      std::int64_t const depth = std::min(all, copied_depth);
+      std::int64_t const copied = std::min<std::int64_t>(copied_bytes / sizeof(T), round_up(rows, b.mr) * depth);
+      elements = std::max(elements, (b.mr + tiles * b.nr) * depth + copied + thin_slack<T>);
+    }
+    return elements;
   };
   auto const shape = [&](std::int64_t rows, std::int64_t cols) {
     return thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place

@@ -29,6 +29,10 @@ inline constexpr int thin_side = 672;
 inline constexpr std::int64_t most_thin_k_block = 1024;
 inline constexpr double few_rows_part = 0.75;
 
+/// Of an operand in place that the first tiles beside it leave packed for the others, at most, in bytes; beside so many
+/// columns of the other one.
+inline constexpr int copied_bytes = 192 << 10, most_columns_beside_copy = 320;
+
 /// k-steps in a block of the product codelet, at least, unless k itself is smaller: the error bound counts the blocks.
 inline constexpr int least_k_block = 16;
 

@@ -259,7 +259,12 @@ private:
       return std::min(step * (x.k + least_k_block),
                       std::max(step * static_cast<double>(most_thin_k_block), few_rows_part * block));
     };
-    return std::max({a + b + gathered, beside(x.m) + beside(x.n), dots_bytes}) + 16384;
+    auto const copied = [&](double rows, double columns) {
+      if (columns > most_columns_beside_copy) return 0.0;
+      return bytes * (columns + 64) * depth + std::min<double>(copied_bytes, bytes * (rows + 64) * depth);
+    };
+    return std::max({a + b + gathered, beside(x.m) + beside(x.n), copied(x.m, x.n), copied(x.n, x.m), dots_bytes}) +
+           16384;
   }
 
   // Pass tiles are sized by bytes; about four per worker at the least.
