@@ -75,10 +75,13 @@ template <typename T>
 bool asks_for_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && !follows_columns(kernels) && !looks_ahead(kernels);
 }
-// There, up to so many tiles of columns of C read A in place, in blocks of few rows; from so many bytes on in shallow
-// ones, of which the next one is asked for. Where all columns of A begin in one set of the first-level cache, blocks
-// are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C (measured on a Granite Rapids).
-constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 3, looked_short_tiles = 5;
+// There, up to so many tiles of columns of C read A in place, in blocks of few rows: if they begin within lines up to
+// few_column_tiles. From so many bytes on blocks are shallow, and tiles ask for their columns: 0.8 to 0.97 of the time
+// with the next block asked for instead, where caches have A, and 1.1 to 1.2 times as long where they do not, which is
+// the way of memory_bytes and more (8 to 32 columns of C). Where all columns of A begin in one set of the first-level
+// cache, blocks are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C. (Measured on a
+// Granite Rapids.)
+constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 4, looked_short_tiles = 5, looked_row_tiles = 3;
 constexpr std::int64_t looked_bytes = 1 << 20, looked_short_column = 2 << 10;
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
 // More tiles read what the first of them leaves packed, in blocks of so many tiles of rows (more of fewer k-steps).
@@ -218,18 +221,19 @@ rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const&
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
   bool const large = bytes_of_a(call) >= looked_bytes;
+  auto const in_blocks = [&](std::int64_t depth, std::int64_t tiles, bool next) {
+    return rows_and_steps{depth, tiles * b.mr, next && tiles * b.mr < call.m};
+  };
   if (is_copied(kernels, call)) {
     std::int64_t const most = copied_bytes / (element * std::min(call.k, copied_depth));
-    std::int64_t const rows = std::min(most / b.mr, most_copied_tiles) * b.mr;
-    return {copied_depth, rows, rows < call.m && (large || is_told_by_time(kernels, call))};
+    return in_blocks(copied_depth, std::min(most / b.mr, most_copied_tiles), large || is_told_by_time(kernels, call));
   }
-  if (!large && call.n <= b.nr) return {asked_depth, call.m};
-  bool const few = call.n <= few_column_tiles * b.nr, in_one_set = large && call.a_cs * element % one_set == 0;
-  std::int64_t const rows = (in_one_set ? one_set_tiles : few ? asked_row_tiles : asked_least_tiles) * b.mr;
-  return {in_one_set ? one_set_depth
-          : large    ? asked_memory_depth
-                     : asked_depth,
-          rows, rows < call.m && (large || is_told_by_time(kernels, call))};
+  if (large && call.a_cs * element % one_set == 0) return in_blocks(one_set_depth, one_set_tiles, true);
+  if (large && bytes_of_a(call) >= memory_bytes) return in_blocks(asked_memory_depth, asked_row_tiles, true);
+  if (large) return in_blocks(asked_memory_depth, looked_row_tiles, false);
+  if (call.n <= b.nr) return {asked_depth, call.m};
+  bool const few = call.n <= few_column_tiles * b.nr;
+  return in_blocks(asked_depth, few ? asked_row_tiles : asked_least_tiles, is_told_by_time(kernels, call));
 }
 
 template <typename T>
@@ -357,6 +361,7 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
   bool const asks = asks_for_columns(kernels);
   // A near A is asked for all the same beside a B that is packed or by rows.
   bool const near = (kernels.asks_below && !asks) || (columns_of_b && a_bytes <= near_bytes(kernels, call.m));
+  bool const looked_far = thin.a && looks_ahead(kernels) && !streamed && a_bytes >= looked_bytes;
   bool const a_beside = asks && thin.a && columns_of_b && !streamed && a_bytes >= asked_next_bytes;
   bool const b_found = thin.a && looks_ahead(kernels);  // asked for, it takes 1.02 to 1.08 times as long
   bool const b_ahead =
@@ -367,7 +372,9 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
                   : streamed ? next_block::asked
                              : next_block::not_asked,
           .far_slowness = asks ? asked_far_slowness : far_slowness,
-          .a_ahead = near ? asked_into::nowhere : level_of_a(call.a_cs * element, a_bytes),
+          .a_ahead = looked_far ? asked_into::first_level
+                     : near     ? asked_into::nowhere
+                                : level_of_a(call.a_cs * element, a_bytes),
           .fetches = asks && (by_time || a_beside),
           .b_ahead = b_ahead,
           .a_beside = a_beside,
