@@ -75,19 +75,18 @@ template <typename T>
 bool asks_for_columns(kernel_set<T> const& kernels) {
   return kernels.asks_below && !follows_columns(kernels) && !looks_ahead(kernels);
 }
-// There, up to so many tiles of columns of C read A in place, in blocks of few rows: if they begin within lines up to
-// few_column_tiles. From so many bytes on blocks are shallow, and tiles ask for their columns: 0.8 to 0.97 of the time
-// with the next block asked for instead, where caches have A, and 1.1 to 1.2 times as long where they do not, which is
-// the way of memory_bytes and more (8 to 32 columns of C). Where all columns of A begin in one set of the first-level
-// cache, blocks are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C. (Measured on a
-// Granite Rapids.)
-constexpr std::int64_t looked_tiles = 16, looked_large_tiles = 4, looked_short_tiles = 5, looked_row_tiles = 3;
-constexpr std::int64_t looked_bytes = 1 << 20, looked_short_column = 2 << 10;
+// There, up to so many tiles of columns of C read A in place, in blocks of few rows: up to few_column_tiles, where its
+// columns begin within lines, and from so many bytes on. Then blocks are shallow, and tiles ask: 0.8 to 0.97 of the
+// time with the next block asked for instead, where caches have A, and 1.1 to 1.2 times as long where they do not,
+// which is the way of memory_bytes and more (8 to 32 columns of C). Where all columns of A begin in one set of the
+// first-level cache, blocks are shallower yet and of more rows: 0.5 to 1.05 times as long, 8 to 64 columns of C.
+// (Measured on a Granite Rapids.)
+constexpr std::int64_t looked_tiles = 16, looked_row_tiles = 3, looked_bytes = 1 << 20;
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
-// More tiles read what the first of them leaves packed, in blocks of so many tiles of rows (more of fewer k-steps).
-// Measured on a Granite Rapids: of an A of 1 MB and more, 20 to 300 columns of C take 0.58 to 1 of the time in place,
-// and 0.83 to 1 of that with A packed before; of a smaller one, from 48 columns on where its own begin within lines and
-// from 136 where they do not, 0.89 to 1; 600 columns of C, and 450 in double, 0.95 to 1.07.
+// More tiles read what the first of them leaves packed, in blocks of so many bytes. Measured on a Granite Rapids: of an
+// A of 1 MB and more, 48 to 300 columns of C take 0.82 to 0.98 of the time in place or packed before; of a smaller one,
+// from 48 columns on where its own begin within lines and from 136 where they do not, 0.89 to 1; 450 columns of C in
+// double and 600 in single 0.99 to 1.1.
 constexpr std::int64_t copied_depth = most_k_block, most_copied_tiles = 10;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
@@ -204,10 +203,8 @@ bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) 
 // Up to so many tiles of columns an m × k A that the processor finds in time is in place, and not copied.
 template <typename T>
 std::int64_t looked_at(std::int64_t m, std::int64_t k, std::int64_t apart) {
-  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-  if (m * k * element >= looked_bytes)
-    return m * element <= looked_short_column ? looked_short_tiles : looked_large_tiles;
-  return apart % cache_line == 0 ? looked_tiles : few_column_tiles;
+  bool const large = m * k * static_cast<std::int64_t>(sizeof(T)) >= looked_bytes;
+  return large || apart % cache_line != 0 ? few_column_tiles : looked_tiles;
 }
 template <typename T>
 bool is_copied(kernel_set<T> const& kernels, product_call<T> const& call) {
@@ -333,7 +330,7 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
     std::int64_t elements = 0;
     if (!looks_ahead(kernels) || tiles <= looked_tiles)
       elements = b.mr * std::min(all, deepest(kernels, rows)) + tiles * b.nr * std::min(all, most_thin_k_block);
-    if (looks_ahead(kernels) && tiles > looked_large_tiles) {
+    if (looks_ahead(kernels) && tiles > few_column_tiles) {
       std::int64_t const depth = std::min(all, copied_depth);
       std::int64_t const copied = std::min<std::int64_t>(copied_bytes / sizeof(T), round_up(rows, b.mr) * depth);
       elements = std::max(elements, (b.mr + tiles * b.nr) * depth + copied + thin_slack<T>);
