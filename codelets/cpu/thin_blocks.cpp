@@ -84,9 +84,9 @@ bool asks_for_columns(kernel_set<T> const& kernels) {
 constexpr std::int64_t looked_tiles = 16, looked_row_tiles = 3, looked_bytes = 1 << 20;
 constexpr std::int64_t one_set = 4 << 10, one_set_depth = 64, one_set_tiles = 10;
 // More tiles read what the first of them leaves packed, in blocks of so many bytes. Measured on a Granite Rapids: of an
-// A of 1 MB and more, 48 to 300 columns of C take 0.82 to 0.98 of the time in place or packed before; of a smaller one,
-// from 48 columns on where its own begin within lines and from 136 where they do not, 0.89 to 1; 450 columns of C in
-// double and 600 in single 0.99 to 1.1.
+// A of 1 MB and more, 48 to 300 columns of C take 0.78 to 0.96 of the time in place, and 0.84 to 0.98 of that packed
+// before; of a smaller one, from 48 columns on where its own begin within lines and from 136 where they do not, 0.89 to
+// 1; 450 columns of C in double and 600 in single 0.99 to 1.1.
 constexpr std::int64_t copied_depth = most_k_block, most_copied_tiles = 10;
 // From so many bytes on, by the tiles of columns of C, a processor that is left to follow the columns needs shallow
 // blocks of A, and the next one asked for. Measured on a Zen 5 (A of 1 to 12 MB, 20 to 310 columns of C): 1.05 to 1.7
