@@ -143,17 +143,16 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
         if (tells && thin.b) stream_part<T>(stream, call.b, call.b_rs, call.b_cs, pc, done, depth, call.n - done);
         stream_next<T>(stream, call, whole_rows, size, pc, ic + rows);
       }
-      if (size.copies && done == 0) {
+      bool const copies = size.copies && done == 0;
+      if (copies) {
+        // These tiles wait for A, and leave it packed for those beside them.
         done = kernels.first_tile(static_cast<int>(call.n));
         tiles.a_copy = copied_a;
         run(ic, rows, a, true, {0, done});
         tiles.a_copy = nullptr;
-        if (!stream.empty()) tiles.prefetch = &stream;
-        run(ic, rows, copied_a, false, {done, call.n - done});
-        continue;
       }
       if (!stream.empty()) tiles.prefetch = &stream;
-      run(ic, rows, a, true, {done, call.n - done});
+      run(ic, rows, copies ? copied_a : a, !copies, {done, call.n - done});
     }
     run(whole_rows, packed_rows, packed_a, false, {0, call.n});
   }
