@@ -28,8 +28,8 @@ namespace heptad::cpu {
 namespace {
 
 // Where an operand is: packed, or in place. There A may be near, which is read in a loop that the hardware follows or
-// in unrolled steps that it does not; or far enough to be asked for ahead: into the second-level cache, or, where its
-// columns are spread over the sets of the first one, into that.
+// in unrolled steps that it does not; left packed on the way, in steps like those; or far enough to be asked for ahead:
+// into the second-level cache, or, where its columns are spread over the sets of the first one, into that.
 enum class a_from { packed, near, unrolled, copied, far, spread };
 enum class b_from { packed, columns, rows, strided };
 constexpr bool is_asked(a_from a) { return a == a_from::far || a == a_from::spread; }
@@ -170,7 +170,7 @@ struct simd_kernels {
   // One k-step after the other, with addresses that are constants apart where they can be: on a core that shares its
   // issue slots with a second thread every instruction beside the multiplications counts.
   // First: of the tile, whose sums begin here.
-  // far: of A, what to ask for meanwhile. A vector of it may be in two lines.
+  // far: of A, what to ask for meanwhile. A vector of it may be in two lines. copy: where to leave a copied A.
   template <typename Rows, int NR, a_from A, int Steps, bool First, typename B, int MV = Rows::count>
   [[gnu::always_inline]] static void steps(T const*& a, std::int64_t a_step, T const* far, T*& copy, B& b,
                                            vector (&acc)[NR][MV]) {
@@ -312,7 +312,9 @@ struct simd_kernels {
       for (int down = 0; down < grid.down; ++down, a_tile += grid.a_down, buffer += grid.buffer_down) {
         std::int64_t const offset = (grid.row + down * Rows::padded) * call.rs + (grid.col + across * nr) * call.cs;
         T const* a = a_tile;
-        T* copy = call.a_copy + static_cast<std::int64_t>(grid.row + down * Rows::padded) * call.depth;
+        T* copy = nullptr;
+        if constexpr (A == a_from::copied)
+          copy = call.a_copy + static_cast<std::int64_t>(grid.row + down * Rows::padded) * call.depth;
         b_source<NR, B> b(call, grid, b_first);
         vector acc[NR][MV];
 
@@ -460,11 +462,11 @@ struct simd_kernels {
       if (columns) return all_tiles<A, b_from::columns>(call);
       all_tiles<A, b_from::packed>(call);
     };
-    if constexpr (asks_below)
+    if constexpr (asks_below) {
       if (call.a_copy) return from.template operator()<a_from::copied>();
-    if constexpr (asks_below)
       if (call.a_ahead == asked_into::nowhere && call.on == microarchitecture::intel)
         return from.template operator()<a_from::unrolled>();
+    }
     if (call.a_ahead == asked_into::nowhere) return from.template operator()<a_from::near>();
     if constexpr (asks_below)
       if (call.a_ahead == asked_into::first_level) return from.template operator()<a_from::spread>();

@@ -95,7 +95,7 @@ private:
   rectangle rectangles_[capacity];
   int count_ = 0, current_ = 0, per_call_ = 0;
   std::int64_t pairs_ = 0, pairs_left_ = 0, pages_ahead_ = 0;
-  rectangle here_{};
+  rectangle here_{};  // of the table, at hand
   char const *run_ = nullptr, *at_ = nullptr;
 };
 

@@ -54,11 +54,6 @@ constexpr std::int64_t asked_tiles = 32, asked_same_sets_tiles = 16, asked_unali
 // fast, from caches 0.99 to 2 times. Beside a smaller one, or one with fewer rows than C has columns, the columns of B
 // in place are asked for first: otherwise 160×300×300 loses 4 to 10 % from memory, and 64×200×500 2 % from caches.
 constexpr std::int64_t asked_next_bytes = 128 << 10, asked_least_tiles = 2, asked_parts = 6;
-// Of few k-steps the operands stay so near that B is in place in more tiles, and A too if its columns begin with cache
-// lines. Measured on a Zen 4 (16 to 48 k-steps, 500 to 1200 rows by 333 to 640 columns): 0.99 to 1.04 times as fast as
-// packed; in 2400 rows or columns 0.83 to 1.04.
-constexpr std::int64_t shallow_depth = 48, shallow_rows = 1200, shallow_column_tiles = 80;
-
 // A Zen 5 follows the columns of A better by itself: asking takes 1.1 to 1.33 times as long there, from its caches and
 // from memory, but for 8 columns of C in double, 0.9 to 0.96 times (8192×8×512).
 template <typename T>
@@ -117,6 +112,11 @@ constexpr std::int64_t most_told_bytes(std::int64_t column_tiles) {
 // 200 to 384 rows by 250 to 4096 columns in double are 0.99 to 1.07 times as fast, from memory 1.06 to 1.09 times, and
 // 400 to 768 rows in single precision 0.98 to 1.02 times.
 constexpr std::int64_t asked_few_row_tiles = 8, followed_few_row_tiles = 16, followed_near_bytes = 512 << 10;
+
+// Of few k-steps the operands stay so near that B is in place in more tiles, and A too if its columns begin with cache
+// lines. Measured on a Zen 4 (16 to 48 k-steps, 500 to 1200 rows by 333 to 640 columns): 0.99 to 1.04 times as fast as
+// packed; in 2400 rows or columns 0.83 to 1.04.
+constexpr std::int64_t shallow_depth = 48, shallow_rows = 1200, shallow_column_tiles = 80;
 
 // Columns of B in place that are longer the hardware follows, and for fewer k-steps asking costs what it gains.
 // Measured on a Zen 4: 1.05 to 1.9 times as fast where B comes from memory, 1.05 to 1.25 from the third-level cache,
@@ -214,14 +214,14 @@ bool is_copied(kernel_set<T> const& kernels, product_call<T> const& call) {
 
 // Of such an A.
 template <typename T>
-rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const& call) {
+rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const& call, bool copies) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
   bool const large = bytes_of_a(call) >= looked_bytes;
   auto const in_blocks = [&](std::int64_t depth, std::int64_t tiles, bool next) {
     return rows_and_steps{depth, tiles * b.mr, next && tiles * b.mr < call.m};
   };
-  if (is_copied(kernels, call)) {
+  if (copies) {
     std::int64_t const most = copied_bytes / (element * std::min(call.k, copied_depth));
     return in_blocks(copied_depth, std::min(most / b.mr, most_copied_tiles), large || is_told_by_time(kernels, call));
   }
@@ -234,7 +234,7 @@ rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const&
 }
 
 template <typename T>
-rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
+rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin, bool copies) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   blocking const b = kernels.blocks();
   if (thin.b && call.b_rs != 1 && call.n * element >= long_row) return {rows_at_once, call.m};
@@ -245,7 +245,7 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
     if (a_bytes >= followed_bytes(column_tiles)) return {followed_depth, rows, true};
     return {asked_depth, thin.b && column_tiles == 1 ? call.m : rows};
   }
-  if (thin.a && looks_ahead(kernels)) return looked_block(kernels, call);
+  if (thin.a && looks_ahead(kernels)) return looked_block(kernels, call, copies);
   if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
   bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && column_tiles <= streamed_tiles && a_bytes >= far_bytes) {
@@ -265,8 +265,8 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
 template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
-  bool const lines_aligned = apart % cache_line == 0;
   if (looks_ahead(kernels)) return most_columns_beside_copy / kernels.blocks().nr;
+  bool const lines_aligned = apart % cache_line == 0;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
@@ -350,7 +350,8 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
 template <typename T>
 thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-  auto const [most, rows, streamed] = block_of(kernels, call, thin);
+  bool const copies = thin.a && is_copied(kernels, call);
+  auto const [most, rows, streamed] = block_of(kernels, call, thin, copies);
   std::int64_t const depth = call.k <= most ? call.k : balanced(call.k, most, least_k_block);
   std::int64_t const a_bytes = bytes_of_a(call);
   bool const by_time = streamed && is_told_by_time(kernels, call);
@@ -375,7 +376,7 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
           .fetches = asks && (by_time || a_beside),
           .b_ahead = b_ahead,
           .a_beside = a_beside,
-          .copies = thin.a && is_copied(kernels, call)};
+          .copies = copies};
 }
 
 template thin_sides find_thin_sides(kernel_set<float> const&, product_call<float> const&);
