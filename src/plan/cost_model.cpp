@@ -134,7 +134,10 @@ private:
     x.seconds = p.seconds(price_);
     x.bytes = p.bytes();
     if (p.touched() > double(machine_.l3_bytes) / workers_) x.moved = x.bytes;
-    if (level == 0) x.shared_seconds = workers_ == 1 ? x.seconds : p.seconds(price_, workers_);
+    if (level == 0 && workers_ > 1) {
+      x.shared_sums = p.shared_sums_seconds(price_, workers_);
+      x.shared_update = p.shared_update_seconds(price_, workers_);
+    }
     return x;
   }
 
@@ -148,9 +151,9 @@ private:
     buffers(blocks, outer, task_levels);
     result_.packing = workers_ * packing(product.over(fused), o_.product_buffer && fused.rank > 1);
 
-    // Outwards. The passes of the outermost task level run alone: everything else waits for them.
+    // Outwards. Workers share the passes of the outermost task level, for which everything else waits.
     by_update node{leaf, leaf}, in_memory;
-    double burst = 0, products = 1;
+    double products = 1;
     auto const strips = static_cast<double>(o_.strips);
     auto const all_strips = [&] {
       for (by_update* sum : {&node, &in_memory}) sum->overwrite *= strips, sum->accumulate *= strips;
@@ -158,16 +161,16 @@ private:
     for (int l = outer; l-- > 0;) {
       if (l == task_levels - 1) all_strips();
       level_traffic const& t = o_.levels[l].traffic();
-      bool const independent = l < task_levels && o_.independent, outermost = l == 0 && task_levels > 0;
+      bool const independent = l < task_levels && o_.independent;
+      bool const shared = l == 0 && task_levels > 0 && workers_ > 1;
       by_update inner = node, inner_memory = in_memory;
       for (bool const overwrite : {true, false}) {
         level_passes const& p = passes(t, blocks[l], overwrite, independent);
         double const below = p.overwriting * inner.overwrite + p.accumulating * inner.accumulate;
         double const below_memory = p.overwriting * inner_memory.overwrite + p.accumulating * inner_memory.accumulate;
         priced_passes::node const& around = priced(l, blocks[l], overwrite, independent);
-        (overwrite ? node.overwrite : node.accumulate) = below + (outermost ? 0 : around.seconds);
-        (overwrite ? in_memory.overwrite : in_memory.accumulate) = below_memory + (outermost ? 0 : around.moved);
-        if (outermost && overwrite == overwrites_) burst = around.shared_seconds;
+        (overwrite ? node.overwrite : node.accumulate) = below + (shared ? 0 : around.seconds);
+        (overwrite ? in_memory.overwrite : in_memory.accumulate) = below_memory + (shared ? 0 : around.moved);
       }
       if (l < task_levels) {
         products *= t.rank;
@@ -179,11 +182,64 @@ private:
     if (task_levels == 0) all_strips();
     result_.tasks += products * strips;
     double const work = node.of(overwrites_);
-    double const loss = strips == 1 || task_levels > 0 ? 1 : strip_loss;
-    double const parallel = loss * (task_levels > 0 ? work / workers_ * idle_factor(task_levels, products)
-                                                    : work / strips * std::ceil(strips / workers_));
-    double const by_memory = 1e-9 * in_memory.of(overwrites_) / machine_.memory_gbytes();
-    result_.seconds += burst + (workers_ > 1 ? std::max(parallel, by_memory) : parallel);
+    if (workers_ == 1) {
+      result_.seconds += work;
+    } else if (task_levels == 0) {
+      double const loss = strips == 1 ? 1 : strip_loss;
+      result_.seconds += std::max(loss * work / strips * std::ceil(strips / workers_), by_memory(in_memory));
+    } else {
+      priced_passes::node const& outermost = priced(0, blocks[0], overwrites_, o_.independent);
+      double const parallel =
+          work_of_crew(blocks, task_levels, products * strips, work / (products * strips), outermost);
+      result_.seconds += std::max(parallel, outermost.shared_sums + outermost.shared_update + by_memory(in_memory));
+    }
+  }
+
+  [[nodiscard]] double by_memory(by_update const& moved) const {
+    return 1e-9 * moved.of(overwrites_) / machine_.memory_gbytes();
+  }
+
+  [[nodiscard]] product_waits const& waits_at(extent const* blocks, int level) const {
+    return passes(o_.levels[level].traffic(), blocks[level], overwrites_, o_.independent).waits;
+  }
+
+  /// Seconds of all workers on the products below the task levels, and on the outermost passes.
+  [[nodiscard]] double work_of_crew(extent const* blocks, int task_levels, double tasks, double task,
+                                    priced_passes::node const& outermost) const {
+    if (task_levels > 1)
+      return outermost.shared_sums + outermost.shared_update +
+             tasks * task / workers_ * idle_factor(blocks, task_levels, tasks);
+    double const in_tasks = workers_ / task;
+    return task * level_time(waits_at(blocks, 0), {.workers = workers_,
+                                                   .strips = o_.strips,
+                                                   .sums = outermost.shared_sums * in_tasks,
+                                                   .update = outermost.shared_update * in_tasks});
+  }
+
+  // Rounds in which the nodes of a level run, so many at once: those after the update of C wait for all before.
+  [[nodiscard]] static double rounds(product_waits const& level, double at_once) {
+    return std::max<double>(std::ceil(level.before_update / at_once) + std::ceil(level.after_update() / at_once),
+                            level.chain);
+  }
+
+  // 1 + idle share of the workers. Levels run in rounds of the slots, in each of which products wait for each other:
+  // the time of this chain, over that which the workers need for all products, is `chain`; how both combine fits dry
+  // runs of the graphs. With one slot, nothing but products that need neither sums nor C fills the gap before the next
+  // node of the innermost level.
+  [[nodiscard]] double idle_factor(extent const* blocks, int task_levels, double tasks) const {
+    double const w = workers_;
+    product_waits const& inner = waits_at(blocks, task_levels - 1);
+    double around = 1;
+    for (int l = 0; l < task_levels - 1; ++l) around *= rounds(waits_at(blocks, l), o_.slots);
+    double const needed = tasks / w;
+    if (o_.slots == 1) {
+      double const waiting = static_cast<double>(inner.products.size()) - (o_.independent ? inner.before_sums : 0);
+      double const in_rounds = std::ceil(waiting * static_cast<double>(o_.strips) / w);
+      return std::max(1.0, around * std::max<double>(inner.chain, in_rounds) / needed);
+    }
+    double const chain = around * inner.chain / needed;
+    double const tail = 1 + (w - 1) / 2 / tasks;
+    return tail * std::pow(1 + std::pow(chain, 4), 1.0 / 4);
   }
 
   /// Bytes of a buffer of `rows` contiguous elements by `cols`.
@@ -270,41 +326,6 @@ private:
   // Pass tiles are sized by bytes; about four per worker at the least.
   [[nodiscard]] double pass_tasks(double bytes) const {
     return std::max<double>(3 * std::min(workers_ * 4, 16), std::ceil(bytes / 4e6));
-  }
-
-  [[nodiscard]] level_passes const& in_order(level_traffic const& t) const {
-    return t.in({overwrites_, o_.independent, true, true});
-  }
-
-  // Rounds in which the products of a task level run, so many at once: those after the update of C wait for all before.
-  [[nodiscard]] double rounds(level_traffic const& t, double at_once) const {
-    level_passes const& p = in_order(t);
-    double const before = std::ceil((t.rank - p.after_update) / at_once);
-    return std::max<double>(before + std::ceil(p.after_update / at_once), p.chain);
-  }
-
-  // 1 + idle share of the workers. One level runs in rounds of the workers, or for as long as products wait for each
-  // other. More levels run in rounds of the slots, in each of which they do: the time of this chain, over that which
-  // the workers need for all products, is `chain`; how both combine fits dry runs of the graphs. With one slot, nothing
-  // but products that need neither sums nor C fills the gap before the next node of the innermost level.
-  [[nodiscard]] double idle_factor(int task_levels, double products) const {
-    if (workers_ == 1) return 1;
-    double const w = workers_;
-    outline_level const& innermost = o_.levels[task_levels - 1];
-    level_passes const& inner = in_order(innermost.traffic());
-    double const rank = innermost.traffic().rank;
-    auto const strips = static_cast<double>(o_.strips);
-    if (task_levels == 1) return rounds(innermost.traffic(), w / strips) * (w / strips) / rank;
-    double around = 1;
-    for (int l = 0; l < task_levels - 1; ++l) around *= rounds(o_.levels[l].traffic(), o_.slots);
-    double const needed = products * strips / w;
-    if (o_.slots == 1) {
-      double const waiting = rank - (o_.independent ? inner.before_sums : 0);
-      return std::max(1.0, around * std::max<double>(inner.chain, std::ceil(waiting * strips / w)) / needed);
-    }
-    double const chain = around * inner.chain / needed;
-    double const tail = 1 + (w - 1) / 2 / (products * strips);
-    return tail * std::pow(1 + std::pow(chain, 6), 1.0 / 6);
   }
 
   // Three thin products around the core, in tasks that share the workers.

@@ -61,9 +61,9 @@ distance operands_of(element_type type, problem const& shape, int workers, machi
 /// Prices of the passes of one list of levels, for its variants to share: a plan weighs hundreds of them.
 struct priced_passes {
   struct node {
-    double seconds = -1;          // negative: not yet known
-    double shared_seconds = 0;    // by all workers, of the outermost level
-    double bytes = 0, moved = 0;  // moved: from and to memory
+    double seconds = -1;                        // negative: not yet known
+    double shared_sums = 0, shared_update = 0;  // seconds of all workers, of the outermost level
+    double bytes = 0, moved = 0;                // moved: from and to memory
   };
   std::vector<outline_level> levels;
   std::int64_t strips = 0;  // that cut the blocks of explicit levels

@@ -50,12 +50,15 @@ struct pass_prices {
     if (update_C > 0) total += price.pass(update_C, touched_C, blocks_C);
     return total;
   }
-  [[nodiscard]] double seconds(prices const& price, int workers) const {
+  /// By all workers.
+  [[nodiscard]] double shared_sums_seconds(prices const& price, int workers) const {
     double total = 0;
     if (sums_A > 0) total += price.shared_pass(sums_A, touched_A, blocks_A, workers);
     if (sums_B > 0) total += price.shared_pass(sums_B, touched_B, blocks_B, workers);
-    if (update_C > 0) total += price.shared_pass(update_C, touched_C, blocks_C, workers);
     return total;
+  }
+  [[nodiscard]] double shared_update_seconds(prices const& price, int workers) const {
+    return update_C > 0 ? price.shared_pass(update_C, touched_C, blocks_C, workers) : 0;
   }
 };
 

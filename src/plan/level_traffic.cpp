@@ -9,25 +9,6 @@
 namespace heptad {
 namespace {
 
-/// Products on the longest chain of those that wait for each other; all after the update wait for all before it.
-int longest_chain(level_schedule const& s) {
-  std::vector<std::pair<scheduled_product const*, int>> earlier;
-  int longest = 0;
-  auto const follow = [&](std::vector<scheduled_product> const& products, int begin) {
-    for (scheduled_product const& p : products) {
-      int depth = begin;
-      for (auto const& [q, of_q] : earlier)
-        if (waits(p, *q)) depth = std::max(depth, of_q);
-      earlier.emplace_back(&p, depth + 1);
-      longest = std::max(longest, depth + 1);
-    }
-  };
-  follow(s.before_sums, 0);
-  follow(s.before_update, 0);
-  follow(s.after_update, s.update_C.targets.empty() ? 0 : longest);
-  return longest;
-}
-
 blocks_read read_of(scheduled_pass const& pass, int rows, int cols) {
   blocks_read read;
   for (place const& p : pass.sources) {
@@ -56,9 +37,7 @@ level_passes count(algorithm const& x, level_schedule const& s) {
       if (p.c.what == role::temporary) temporaries.insert(p.c.index);
     }
   c.temporaries = static_cast<int>(temporaries.size());
-  c.before_sums = static_cast<int>(s.before_sums.size());
-  c.after_update = s.update_C.targets.empty() ? 0 : static_cast<int>(s.after_update.size());
-  c.chain = longest_chain(s);
+  c.waits = waits_of(s);
   return c;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "src/plan/level_schedule.hpp"
+#include "src/plan/level_time.hpp"
 
 namespace heptad {
 
@@ -23,9 +24,7 @@ struct level_passes {
   int touched_C = 0;                         // … distinct blocks
   int temporaries = 0;                       // buffers for products
   int overwriting = 0, accumulating = 0;     // products, by how they update what they are formed in
-  int before_sums = 0;                       // products that need none
-  int after_update = 0;                      // products that wait for the update of C
-  int chain = 0;                             // products that wait for each other, at most
+  product_waits waits;
 };
 
 /// The order of a level: see schedule_options.

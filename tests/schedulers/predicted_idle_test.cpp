@@ -2,10 +2,12 @@
 // What the planner's formulas say of waiting workers, against dry runs of the graphs.
 #include <catch2/catch.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schedulers/simulate/simulate.hpp"
 #include "src/plan/cost_model.hpp"
+#include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
 #include "tests/algorithm/known.hpp"
 #include "tests/plan/machines.hpp"
@@ -24,24 +26,23 @@ machine_profile zen4_without_overheads() {
   return machine;
 }
 
-double dry_run_of_two(plan const& p, machine_profile const& machine) {
+double dry_run(plan const& p, machine_profile const& machine) {
   graph const g = build_gemm_graph(p, machine);
-  return simulate(g, derive_dependencies(g, false), predicted_seconds(g), {2, 1e9 * machine.memory_gbytes()})
+  return simulate(g, derive_dependencies(g, false), predicted_seconds(g), {p.workers, 1e9 * machine.memory_gbytes()})
       .run.seconds;
 }
 
-struct two_workers {
+struct run_times {
   double predicted, dry;  // seconds
 };
 
 /// Of blocks of size^3.
-two_workers one_task_level(std::shared_ptr<algorithm const> const& x, int size, bool beta_zero,
-                           machine_profile const& machine) {
+run_times one_task_level(std::shared_ptr<algorithm const> const& x, int size, bool beta_zero,
+                         machine_profile const& machine, int workers, bool independent = false) {
   plan p = make_plan({{x->name, level_kind::task}}, size * x->m, size * x->n, size * x->k, beta_zero);
-  p.workers = 2;
-  outline o;
-  o.levels.push_back({&know(x), level_kind::task});
-  return {predict(element_type::f64, p.shape, 2, machine, o).seconds, dry_run_of_two(p, machine)};
+  p.workers = workers;
+  p.independent = independent;
+  return {predict(element_type::f64, p.shape, workers, machine, outline_of(p)).seconds, dry_run(p, machine)};
 }
 
 }  // namespace
@@ -65,8 +66,7 @@ TEST_CASE("what the planner predicts for two workers is what a dry run takes, wh
       p.workers = 2;
       p.slots = slots;
       CAPTURE(algorithms, slots);
-      CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds ==
-            Approx(dry_run_of_two(p, machine)).epsilon(0.025));
+      CHECK(predict(element_type::f64, p.shape, 2, machine, o).seconds == Approx(dry_run(p, machine)).epsilon(0.025));
     }
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("one task level of any algorithm takes two workers nearly what the pla
   machine_profile const machine = zen4_without_overheads();
   for (auto const& x : known(29))
     for (bool const beta_zero : {true, false}) {
-      auto const [predicted, dry] = one_task_level(x, 256, beta_zero, machine);
+      auto const [predicted, dry] = one_task_level(x, 256, beta_zero, machine, 2);
       CAPTURE(x->name, beta_zero);
       CHECK(predicted == Approx(dry).epsilon(0.09));
     }
@@ -83,10 +83,21 @@ TEST_CASE("one task level of any algorithm takes two workers nearly what the pla
 TEST_CASE("large products before and after the update of C run in rounds of their own") {
   machine_profile const machine = zen4_without_overheads();
   for (auto const& x : known(29)) {
-    auto const [predicted, dry] = one_task_level(x, 1024, true, machine);
+    auto const [predicted, dry] = one_task_level(x, 1024, true, machine, 2);
     CAPTURE(x->name);
     CHECK(predicted == Approx(dry).epsilon(0.025));
   }
+}
+
+TEST_CASE("one task level of any algorithm takes many workers nearly what the planner predicts") {
+  machine_profile const machine = zen4_without_overheads();
+  for (auto const& x : known(29))
+    for (int const workers : {4, 8, 16})
+      for (auto const& [beta_zero, independent] : {std::pair{true, false}, {false, false}, {true, true}}) {
+        auto const [predicted, dry] = one_task_level(x, 1024, beta_zero, machine, workers, independent);
+        CAPTURE(x->name, workers, beta_zero, independent);
+        CHECK(predicted == Approx(dry).epsilon(0.1));
+      }
 }
 
 TEST_CASE("strips of a whole product end with the later worker, those of a task level's products do not") {
@@ -98,7 +109,7 @@ TEST_CASE("strips of a whole product end with the later worker, those of a task 
     outline o;
     o.strips = 2;
     for (level_choice const& l : levels) o.levels.push_back({&know(find_algorithm(l.algorithm)), l.kind});
-    return predict(element_type::f64, p.shape, 2, machine, o).seconds / dry_run_of_two(p, machine);
+    return predict(element_type::f64, p.shape, 2, machine, o).seconds / dry_run(p, machine);
   };
   CHECK(over_dry_run({}) == Approx(1.03).epsilon(0.002));
   CHECK(over_dry_run({{"strassen", level_kind::task}}) == Approx(1).epsilon(0.01));
@@ -116,7 +127,9 @@ TEST_CASE("the longest chain of products of a level is what the planner counts")
         std::vector<double> seconds;  // of products alone
         for (task const& t : g.tasks) seconds.push_back(std::holds_alternative<sequence_step>(t.body) ? 1 : 0);
         simulation const s = simulate(g, derive_dependencies(g, true), seconds, {x.rank(), 0});
+        product_waits const& waits = know(find_algorithm(name)).traffic.in({overwrite, independent, true, true}).waits;
         CAPTURE(name, overwrite, independent);
-        CHECK(s.critical_path == know(find_algorithm(name)).traffic.in({overwrite, independent, true, true}).chain);
+        CHECK(s.critical_path == waits.chain);
+        CHECK(s.critical_path == level_time(waits, {.workers = x.rank()}));
       }
 }
