@@ -339,7 +339,7 @@ private:
     return found->second;
   }
 
-  /// Program order: on few workers as good as the critical path, and it keeps the workspace of the first nodes busy.
+  /// Program order: see prioritize().
   void set_priorities() {
     int left = static_cast<int>(g_.tasks.size());
     for (task& t : g_.tasks) t.priority = left--;

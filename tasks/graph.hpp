@@ -32,7 +32,7 @@ struct task {
   std::variant<combine_step, scale_step, sequence_step, scan_step> body;
   std::vector<access> accesses;
   heptad::cost cost;
-  int priority = 0;  // larger first; program order reversed unless the critical path says otherwise
+  int priority = 0;  // larger first; see prioritize()
 };
 
 struct graph {

@@ -6,20 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tasks/priorities.hpp"
+
 namespace heptad::starpu {
-namespace {
-
-/// The longest chain of tasks that waits for each one, itself included.
-std::vector<double> seconds_to_end(graph const& g, dependencies const& d) {
-  std::vector<double> below(g.tasks.size());
-  for (std::size_t t = g.tasks.size(); t-- > 0;) {  // program order is topological
-    for (int const next : d.successors[t]) below[t] = std::max(below[t], below[static_cast<std::size_t>(next)]);
-    below[t] += g.tasks[t].cost.seconds;
-  }
-  return below;
-}
-
-}  // namespace
 
 known_priorities::known_priorities(unsigned sched_ctx, int urgent) : first(urgent) {
   bool const current = sched_ctx == STARPU_NMAX_SCHED_CTXS;

@@ -15,6 +15,7 @@
 #include "src/plan/device_blocks.hpp"
 #include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tasks/priorities.hpp"
 
 namespace heptad {
 namespace {
@@ -52,6 +53,7 @@ std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& mach
 
 std::shared_ptr<prepared_plan const> with_order(std::shared_ptr<prepared_plan> p, machine_profile const& machine) {
   p->order = derive_dependencies(p->work, p->how.deterministic);
+  prioritize(p->work, p->order, p->how);
   if (!p->how.levels.empty()) {
     p->scan = build_scan_graph(p->how, machine);
     p->scan_order = derive_dependencies(p->scan.work, false);

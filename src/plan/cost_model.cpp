@@ -23,10 +23,6 @@ constexpr double dots_bytes = 128 << 10;
 // Between buffers, see workspace_pool.
 constexpr double stagger_bytes = 320;
 
-// Strips of a whole product end with the slower of the workers, where tasks share what is left: 1.5 to 5 % after their
-// mean, measured on 2 workers. Those of the products of a task level lose nothing.
-constexpr double strip_loss = 1.03;
-
 /// Of a node, by how it updates its C.
 struct by_update {
   double overwrite = 0, accumulate = 0;
@@ -185,8 +181,8 @@ private:
     if (workers_ == 1) {
       result_.seconds += work;
     } else if (task_levels == 0) {
-      double const loss = strips == 1 ? 1 : strip_loss;
-      result_.seconds += std::max(loss * work / strips * std::ceil(strips / workers_), by_memory(in_memory));
+      double const tasks_long = std::ceil(strips / workers_) + (strips == 1 ? 0 : lateness(workers_));
+      result_.seconds += std::max(work / strips * tasks_long, by_memory(in_memory));
     } else {
       priced_passes::node const& outermost = priced(0, blocks[0], overwrites_, o_.independent);
       double const parallel =
@@ -205,15 +201,16 @@ private:
 
   /// Seconds of all workers on the products below the task levels, and on the outermost passes.
   [[nodiscard]] double work_of_crew(extent const* blocks, int task_levels, double tasks, double task,
-                                    priced_passes::node const& outermost) const {
+                                    priced_passes::node const& outermost) {
     if (task_levels > 1)
       return outermost.shared_sums + outermost.shared_update +
-             tasks * task / workers_ * idle_factor(blocks, task_levels, tasks);
+             tasks * task / workers_ * idle_factor(blocks, task_levels, tasks, task);
     double const in_tasks = workers_ / task;
-    return task * level_time(waits_at(blocks, 0), {.workers = workers_,
-                                                   .strips = o_.strips,
-                                                   .sums = outermost.shared_sums * in_tasks,
-                                                   .update = outermost.shared_update * in_tasks});
+    double const tasks_long = level_time(waits_at(blocks, 0), {.workers = workers_,
+                                                               .strips = o_.strips,
+                                                               .sums = outermost.shared_sums * in_tasks,
+                                                               .update = outermost.shared_update * in_tasks});
+    return task * (tasks_long + lateness(workers_));
   }
 
   // Rounds in which the nodes of a level run, so many at once: those after the update of C wait for all before.
@@ -222,24 +219,48 @@ private:
                             level.chain);
   }
 
+  /// 1 + idle share of the workers where one node of the innermost task level follows the other.
+  [[nodiscard]] double one_by_one(extent const* blocks, int innermost, double task) {
+    double overwrites = overwrites_ ? 1 : 0;  // share of the nodes
+    for (int l = 0; l < innermost; ++l) {
+      auto const inside = [&](bool overwrite) {
+        level_passes const& p = passes(o_.levels[l].traffic(), blocks[l], overwrite, false);
+        return static_cast<double>(p.overwriting) / (p.overwriting + p.accumulating);
+      };
+      overwrites = overwrites * inside(true) + (1 - overwrites) * inside(false);
+    }
+    double time = 0;
+    for (bool const overwrite : {true, false}) {
+      product_waits const& w = passes(o_.levels[innermost].traffic(), blocks[innermost], overwrite, false).waits;
+      double const tasks = static_cast<double>(w.products.size()) * static_cast<double>(o_.strips);
+      // Of the time of a task, as it is counted here, its share of the node's passes is not its own.
+      double const node_passes = priced(innermost, blocks[innermost], overwrite, false).seconds / task;
+      double const own = std::max(0.5, 1 - node_passes / tasks);
+      time += (overwrite ? overwrites : 1 - overwrites) * own * workers_ / tasks *
+              level_time(w, {.workers = workers_, .strips = o_.strips, .sums = node_passes / own});
+    }
+    return time;
+  }
+
   // 1 + idle share of the workers. Levels run in rounds of the slots, in each of which products wait for each other:
   // the time of this chain, over that which the workers need for all products, is `chain`; how both combine fits dry
-  // runs of the graphs. With one slot, nothing but products that need neither sums nor C fills the gap before the next
-  // node of the innermost level.
-  [[nodiscard]] double idle_factor(extent const* blocks, int task_levels, double tasks) const {
+  // runs of the graphs. With one slot a node of the innermost level follows the other, and in independent order nothing
+  // but products that need neither sums nor C fills the gap.
+  [[nodiscard]] double idle_factor(extent const* blocks, int task_levels, double tasks, double task) {
     double const w = workers_;
     product_waits const& inner = waits_at(blocks, task_levels - 1);
     double around = 1;
     for (int l = 0; l < task_levels - 1; ++l) around *= rounds(waits_at(blocks, l), o_.slots);
     double const needed = tasks / w;
-    if (o_.slots == 1) {
-      double const waiting = static_cast<double>(inner.products.size()) - (o_.independent ? inner.before_sums : 0);
+    if (o_.slots == 1 && o_.independent) {
+      auto const waiting = static_cast<double>(inner.products.size()) - inner.before_sums;
       double const in_rounds = std::ceil(waiting * static_cast<double>(o_.strips) / w);
       return std::max(1.0, around * std::max<double>(inner.chain, in_rounds) / needed);
     }
+    if (o_.slots == 1) return one_by_one(blocks, task_levels - 1, task);
     double const chain = around * inner.chain / needed;
     double const tail = 1 + (w - 1) / 2 / tasks;
-    return tail * std::pow(1 + std::pow(chain, 4), 1.0 / 4);
+    return tail * std::pow(1 + std::pow(chain, 8), 1.0 / 8);
   }
 
   /// Bytes of a buffer of `rows` contiguous elements by `cols`.
@@ -383,6 +404,11 @@ private:
 };
 
 }  // namespace
+
+double lateness(int workers) {
+  constexpr double of_two = 0.03;
+  return of_two * std::log2(workers);
+}
 
 void core_sizes(outline const& o, problem const& shape, estimate& result) {
   std::int64_t m = 1, n = 1, k = 1;

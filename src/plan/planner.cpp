@@ -27,6 +27,7 @@ constexpr double near_tie = 0.005;      // among plans this close the most accur
 constexpr double frugal_tie = 0.01;     // … and also of those that need at most a quarter of the workspace
 constexpr double most_by_zeros = 0.05;  // a list of levels that is further behind is not tried with them
 constexpr double hardly_longer = 0.02;  // a plan that fits is not looked for further when it takes at most so much more
+constexpr int many_workers = 8, most_strips_per_worker = 3;  // strips of the classical product
 constexpr std::size_t candidates_told = 8;
 constexpr std::size_t lists_weighed = 24, lists_without_buffers = 8, lists_refused = 3;
 
@@ -248,12 +249,15 @@ private:
     considered best{{}, {}, 1, classical_bound_, verdict::possible};
     best.cost.seconds = std::numeric_limits<double>::infinity();
     std::int64_t const longer = std::max(shape_.m, shape_.n);
-    for (std::int64_t strips = 1;; strips = std::min<std::int64_t>(2 * strips, workers_)) {
+    // One strip a worker, unless so many workers wait for the last one that more of them pay, packed again as they are.
+    std::int64_t const most = workers_ < many_workers ? workers_ : most_strips_per_worker * workers_;
+    for (std::int64_t strips = 1;;
+         strips = strips < workers_ ? std::min<std::int64_t>(2 * strips, workers_) : strips + workers_) {
       outline o;
       o.strips = strips;
       estimate const cost = predict(type_, shape_, static_cast<int>(workers_), machine_, o);
       if (cost.seconds < best.cost.seconds) best.what = o, best.cost = cost;
-      if (strips >= workers_ || longer / (2 * strips) < 8) return best;
+      if (strips >= most || longer / (2 * strips) < 8) return best;
     }
   }
 

@@ -385,3 +385,13 @@ TEST_CASE("many workers get as many products at once as keep them busy") {
   CHECK(count(p, level_kind::task) > 0);
   CHECK(p.seconds < 0.9 * p.classical_seconds);
 }
+
+TEST_CASE("the classical product of many workers has strips that the others take over from a late one") {
+  options classical;
+  classical.max_levels = 0;
+  for (int const workers : {1, 2, 4}) CHECK(f64_plan(square(4096), workers, classical).strips == workers);
+  plan const p = f64_plan(square(4096), 16, classical);
+  CHECK(p.strips > 16);
+  CHECK(p.strips % 16 == 0);
+  CHECK(f64_plan(square(256), 16, classical).strips <= 16);  // too short for more
+}

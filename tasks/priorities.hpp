@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which of the ready tasks come first.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "tasks/graph.hpp"
+
+namespace heptad {
+
+/// Of the longest chain of tasks that waits for each one, itself included.
+inline std::vector<double> seconds_to_end(graph const& g, dependencies const& d) {
+  std::vector<double> below(g.tasks.size());
+  for (std::size_t t = g.tasks.size(); t-- > 0;) {  // program order is topological
+    for (int const next : d.successors[t]) below[t] = std::max(below[t], below[static_cast<std::size_t>(next)]);
+    below[t] += g.tasks[t].cost.seconds;
+  }
+  return below;
+}
+
+/// Program order finds the sums of a product in caches, and keeps few workers busy, and all where one node of a level
+/// follows the other. Four and more on several nodes at once, in as many slots, wait less when the tasks with the
+/// longest chains behind them come first: sets the priorities so for the graph of such a plan.
+void prioritize(graph& g, dependencies const& d, plan const& how);
+
+}  // namespace heptad
