@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "tasks/graph.hpp"
@@ -18,6 +19,14 @@ inline std::vector<double> seconds_to_end(graph const& g, dependencies const& d)
     below[t] += g.tasks[t].cost.seconds;
   }
   return below;
+}
+
+/// The numbers of the tasks, the most urgent one first, in program order where several are as urgent.
+inline std::vector<std::size_t> by_urgency(std::vector<double> const& urgency) {
+  std::vector<std::size_t> order(urgency.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t x, std::size_t y) { return urgency[x] > urgency[y]; });
+  return order;
 }
 
 /// Program order finds the sums of a product in caches, and keeps few workers busy, and all where one node of a level

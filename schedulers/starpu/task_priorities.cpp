@@ -4,7 +4,6 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tasks/priorities.hpp"
 
@@ -25,12 +24,9 @@ std::vector<int> priorities_of(graph const& g, dependencies const& d, known_prio
   if (moves) urgency = seconds_to_end(g, d);
   else
     for (task const& t : g.tasks) urgency.push_back(t.priority);
-  std::vector<std::size_t> by_urgency(g.tasks.size());
-  std::iota(by_urgency.begin(), by_urgency.end(), std::size_t{0});
-  std::ranges::stable_sort(by_urgency, [&](std::size_t x, std::size_t y) { return urgency[x] > urgency[y]; });
   std::vector<int> priority(g.tasks.size());
-  for (std::size_t i = 0; i < by_urgency.size(); ++i)
-    priority[by_urgency[i]] = known.of_rank(static_cast<std::int64_t>(i));
+  std::int64_t rank = 0;
+  for (std::size_t const t : by_urgency(urgency)) priority[t] = known.of_rank(rank++);
   return priority;
 }
 

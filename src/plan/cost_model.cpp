@@ -185,8 +185,7 @@ private:
       result_.seconds += std::max(work / strips * tasks_long, by_memory(in_memory));
     } else {
       priced_passes::node const& outermost = priced(0, blocks[0], overwrites_, o_.independent);
-      double const parallel =
-          work_of_crew(blocks, task_levels, products * strips, work / (products * strips), outermost);
+      double const parallel = work_of_crew(blocks, task_levels, products * strips, work, outermost);
       result_.seconds += std::max(parallel, outermost.shared_sums + outermost.shared_update + by_memory(in_memory));
     }
   }
@@ -195,32 +194,51 @@ private:
     return 1e-9 * moved.of(overwrites_) / machine_.memory_gbytes();
   }
 
-  [[nodiscard]] product_waits const& waits_at(extent const* blocks, int level) const {
-    return passes(o_.levels[level].traffic(), blocks[level], overwrites_, o_.independent).waits;
+  [[nodiscard]] product_waits const& waits_at(extent const* blocks, int level, bool overwrite) const {
+    operand_layouts const layouts{shape_.a_row_major, shape_.b_row_major};
+    return waits_of(*o_.levels[level].algorithm, order_of(blocks[level], layouts, overwrite, o_.independent));
   }
 
-  /// Seconds of all workers on the products below the task levels, and on the outermost passes.
-  [[nodiscard]] double work_of_crew(extent const* blocks, int task_levels, double tasks, double task,
+  /// Seconds of all workers on the products below the task levels, one worker's `work`, and on the outermost passes.
+  [[nodiscard]] double work_of_crew(extent const* blocks, int task_levels, double tasks, double work,
                                     priced_passes::node const& outermost) {
-    if (task_levels > 1)
-      return outermost.shared_sums + outermost.shared_update +
-             tasks * task / workers_ * idle_factor(blocks, task_levels, tasks, task);
-    double const in_tasks = workers_ / task;
-    double const tasks_long = level_time(waits_at(blocks, 0), {.workers = workers_,
-                                                               .strips = o_.strips,
-                                                               .sums = outermost.shared_sums * in_tasks,
-                                                               .update = outermost.shared_update * in_tasks});
+    double const task = work / tasks, in_tasks = workers_ / task;
+    if (task_levels > 1) {
+      double const idle =
+          o_.slots == 1 ? one_by_one(blocks, task_levels - 1, tasks, task) : in_slots(blocks, task_levels - 1, tasks);
+      return outermost.shared_sums + outermost.shared_update + work / workers_ * idle;
+    }
+    double const tasks_long =
+        level_time(waits_at(blocks, 0, overwrites_), {.workers = workers_,
+                                                      .strips = o_.strips,
+                                                      .sums = outermost.shared_sums * in_tasks,
+                                                      .update = outermost.shared_update * in_tasks});
     return task * (tasks_long + lateness(workers_));
   }
 
-  // Rounds in which the nodes of a level run, so many at once: those after the update of C wait for all before.
-  [[nodiscard]] static double rounds(product_waits const& level, double at_once) {
-    return std::max<double>(std::ceil(level.before_update / at_once) + std::ceil(level.after_update() / at_once),
-                            level.chain);
+  /// Rounds in which the nodes around the innermost task level run, as many at once as there are slots: those after the
+  /// update of C wait for all before.
+  [[nodiscard]] double rounds_around(extent const* blocks, int innermost) const {
+    double const slots = o_.slots;
+    double around = 1;
+    for (int l = 0; l < innermost; ++l) {
+      product_waits const& level = waits_at(blocks, l, overwrites_);
+      around *= std::max<double>(std::ceil(level.before_update / slots) + std::ceil(level.after_update() / slots),
+                                 level.chain);
+    }
+    return around;
   }
 
-  /// 1 + idle share of the workers where one node of the innermost task level follows the other.
-  [[nodiscard]] double one_by_one(extent const* blocks, int innermost, double task) {
+  /// 1 + idle share of the workers where one node of the innermost task level follows the other: in independent order
+  /// nothing but products that need neither sums nor C fills the gap.
+  [[nodiscard]] double one_by_one(extent const* blocks, int innermost, double all_tasks, double task) {
+    if (o_.independent) {
+      product_waits const& inner = waits_at(blocks, innermost, overwrites_);
+      auto const waiting = static_cast<double>(inner.products.size()) - inner.before_sums;
+      double const in_rounds = std::ceil(waiting * static_cast<double>(o_.strips) / workers_);
+      double const needed = all_tasks / workers_;
+      return std::max(1.0, rounds_around(blocks, innermost) * std::max<double>(inner.chain, in_rounds) / needed);
+    }
     double overwrites = overwrites_ ? 1 : 0;  // share of the nodes
     for (int l = 0; l < innermost; ++l) {
       auto const inside = [&](bool overwrite) {
@@ -231,34 +249,25 @@ private:
     }
     double time = 0;
     for (bool const overwrite : {true, false}) {
-      product_waits const& w = passes(o_.levels[innermost].traffic(), blocks[innermost], overwrite, false).waits;
-      double const tasks = static_cast<double>(w.products.size()) * static_cast<double>(o_.strips);
+      double const share = overwrite ? overwrites : 1 - overwrites;
+      if (share == 0) continue;
+      product_waits const& waits = waits_at(blocks, innermost, overwrite);
+      double const tasks = static_cast<double>(waits.products.size()) * static_cast<double>(o_.strips);
       // Of the time of a task, as it is counted here, its share of the node's passes is not its own.
       double const node_passes = priced(innermost, blocks[innermost], overwrite, false).seconds / task;
       double const own = std::max(0.5, 1 - node_passes / tasks);
-      time += (overwrite ? overwrites : 1 - overwrites) * own * workers_ / tasks *
-              level_time(w, {.workers = workers_, .strips = o_.strips, .sums = node_passes / own});
+      time += share * own * workers_ / tasks *
+              level_time(waits, {.workers = workers_, .strips = o_.strips, .sums = node_passes / own});
     }
     return time;
   }
 
-  // 1 + idle share of the workers. Levels run in rounds of the slots, in each of which products wait for each other:
-  // the time of this chain, over that which the workers need for all products, is `chain`; how both combine fits dry
-  // runs of the graphs. With one slot a node of the innermost level follows the other, and in independent order nothing
-  // but products that need neither sums nor C fills the gap.
-  [[nodiscard]] double idle_factor(extent const* blocks, int task_levels, double tasks, double task) {
+  /// The same with several slots. Nodes run in rounds of them, in each of which products wait for each other: the time
+  /// of this chain, over that which the workers need for all products, is `chain`; how both combine fits dry runs.
+  [[nodiscard]] double in_slots(extent const* blocks, int innermost, double tasks) const {
     double const w = workers_;
-    product_waits const& inner = waits_at(blocks, task_levels - 1);
-    double around = 1;
-    for (int l = 0; l < task_levels - 1; ++l) around *= rounds(waits_at(blocks, l), o_.slots);
-    double const needed = tasks / w;
-    if (o_.slots == 1 && o_.independent) {
-      auto const waiting = static_cast<double>(inner.products.size()) - inner.before_sums;
-      double const in_rounds = std::ceil(waiting * static_cast<double>(o_.strips) / w);
-      return std::max(1.0, around * std::max<double>(inner.chain, in_rounds) / needed);
-    }
-    if (o_.slots == 1) return one_by_one(blocks, task_levels - 1, task);
-    double const chain = around * inner.chain / needed;
+    double const chain =
+        rounds_around(blocks, innermost) * waits_at(blocks, innermost, overwrites_).chain / (tasks / w);
     double const tail = 1 + (w - 1) / 2 / tasks;
     return tail * std::pow(1 + std::pow(chain, 8), 1.0 / 8);
   }

@@ -3,22 +3,47 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace heptad {
+namespace {
+
+struct everything_known {
+  std::mutex mutex;
+  std::map<algorithm const*, known_algorithm> algorithms;
+  std::map<std::pair<algorithm const*, std::size_t>, product_waits> waits;  // by the number of the order
+};
+
+everything_known& all() {
+  static everything_known known;
+  return known;
+}
+
+}  // namespace
 
 known_algorithm const& know(std::shared_ptr<algorithm const> const& x) {
-  static std::mutex mutex;
-  static std::map<algorithm const*, known_algorithm> known;
+  auto& [mutex, known, waits] = all();
   std::lock_guard const lock(mutex);
   // A search for algorithms asks for thousands that nobody else holds any more.
   constexpr std::size_t many = 256;
-  if (known.size() > many)
+  if (known.size() > many) {
     std::erase_if(known, [](auto const& entry) { return entry.second.coefficients.use_count() == 1; });
+    std::erase_if(waits, [&](auto const& entry) { return !known.contains(entry.first.first); });
+  }
   auto found = known.find(x.get());
   if (found == known.end()) {
     found = known.emplace(x.get(), known_algorithm{x, traffic_of(*x), accuracy_of(*x)}).first;
     found->second.traffic.passes = passes_of(*x);
   }
+  return found->second;
+}
+
+product_waits const& waits_of(known_algorithm const& x, level_order order) {
+  auto& [mutex, known, waits] = all();
+  std::lock_guard const lock(mutex);
+  algorithm const& coefficients = *x.coefficients;
+  auto const [found, fresh] = waits.try_emplace({&coefficients, order.number()});
+  if (fresh) found->second = waits_of(schedule_level(coefficients, order.wishes()));
   return found->second;
 }
 

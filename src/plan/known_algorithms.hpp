@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "src/plan/accuracy.hpp"
+#include "src/plan/level_time.hpp"
 #include "src/plan/level_traffic.hpp"
 
 namespace heptad {
@@ -17,5 +18,9 @@ struct known_algorithm {
 
 /// Counted at the first use and remembered for as long as somebody else holds the algorithm. Thread-safe.
 known_algorithm const& know(std::shared_ptr<algorithm const> const& x);
+
+/// Of a task level of it in this order, for plans of several workers: counted when first asked for, and remembered as
+/// long as the algorithm. Thread-safe.
+product_waits const& waits_of(known_algorithm const& x, level_order order);
 
 }  // namespace heptad

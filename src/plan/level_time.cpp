@@ -39,7 +39,8 @@ public:
       if (to_pass <= to_task) {
         now += to_pass;
         *pass = 0;
-        pass == &sums_ ? end_sums() : end_update();
+        if (pass == &sums_) end_sums();
+        else end_update();
       } else {
         if (to_pass < never) *pass -= to_task * idle_;
         now += to_task;

@@ -37,7 +37,6 @@ level_passes count(algorithm const& x, level_schedule const& s) {
       if (p.c.what == role::temporary) temporaries.insert(p.c.index);
     }
   c.temporaries = static_cast<int>(temporaries.size());
-  c.waits = waits_of(s);
   return c;
 }
 
@@ -65,9 +64,8 @@ std::array<level_passes, 16> passes_of(algorithm const& x) {
   std::array<level_passes, 16> passes;
   level_scheduler const of_x(x);
   for (int i = 0; i < 16; ++i) {
-    // Scaled and accumulating nodes run in the same order.
-    update const how = (i & 8) != 0 ? update::overwrite : update::accumulate;
-    passes[i] = count(x, of_x.schedule({how, (i & 4) != 0, (i & 2) != 0, (i & 1) != 0}));
+    level_order const order{(i & 8) != 0, (i & 4) != 0, (i & 2) != 0, (i & 1) != 0};
+    passes[order.number()] = count(x, of_x.schedule(order.wishes()));
   }
   return passes;
 }

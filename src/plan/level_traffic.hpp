@@ -4,9 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "src/plan/level_schedule.hpp"
-#include "src/plan/level_time.hpp"
 
 namespace heptad {
 
@@ -24,7 +24,6 @@ struct level_passes {
   int touched_C = 0;                         // … distinct blocks
   int temporaries = 0;                       // buffers for products
   int overwriting = 0, accumulating = 0;     // products, by how they update what they are formed in
-  product_waits waits;
 };
 
 /// The order of a level: see schedule_options.
@@ -32,6 +31,12 @@ struct level_order {
   bool overwrite = false;  // C is only written; otherwise it is added to
   bool independent = false;
   bool reuse_A = false, reuse_B = false;
+
+  [[nodiscard]] std::size_t number() const noexcept { return 8 * overwrite + 4 * independent + 2 * reuse_A + reuse_B; }
+  // Scaled and accumulating nodes run in the same order.
+  [[nodiscard]] schedule_options wishes() const noexcept {
+    return {overwrite ? update::overwrite : update::accumulate, independent, reuse_A, reuse_B};
+  }
 };
 
 /// Of a level, or of several fused ones.
@@ -49,9 +54,7 @@ struct level_traffic : level_counts {
   int fed = 0, copies = 0;     // blocks of C that shared products feed, and those that only one feeds
   std::array<level_passes, 16> passes;
 
-  [[nodiscard]] level_passes const& in(level_order o) const noexcept {
-    return passes[8 * o.overwrite + 4 * o.independent + 2 * o.reuse_A + o.reuse_B];
-  }
+  [[nodiscard]] level_passes const& in(level_order o) const noexcept { return passes[o.number()]; }
 };
 
 /// All but the passes.

@@ -157,7 +157,7 @@ TEST_CASE("the longest chain of products of a level is what the planner counts")
         std::vector<double> seconds;  // of products alone
         for (task const& t : g.tasks) seconds.push_back(std::holds_alternative<sequence_step>(t.body) ? 1 : 0);
         simulation const s = simulate(g, derive_dependencies(g, true), seconds, {x.rank(), 0});
-        product_waits const& waits = know(find_algorithm(name)).traffic.in({overwrite, independent, true, true}).waits;
+        product_waits const& waits = waits_of(know(find_algorithm(name)), {overwrite, independent, true, true});
         CAPTURE(name, overwrite, independent);
         CHECK(s.critical_path == waits.chain);
         CHECK(s.critical_path == level_time(waits, {.workers = x.rank()}));
