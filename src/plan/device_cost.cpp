@@ -16,12 +16,14 @@ known_stage const& known(std::string const& name, int levels) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, known_stage> all;
   std::lock_guard const lock(mutex);
-  auto const [found, fresh] = all.try_emplace({name, levels});
-  if (fresh) {
+  std::pair const key{name, levels};
+  auto found = all.find(key);
+  if (found == all.end()) {
     auto const one = find_algorithm(name);
     auto composed = one;
     for (int l = 1; l < levels; ++l) composed = std::make_shared<algorithm const>(kronecker(*one, *composed));
-    found->second = {composed, traffic_of(*composed), accuracy_of(*one, level_kind::fused)};
+    known_stage counted{composed, traffic_of(*composed), accuracy_of(*one, level_kind::fused)};
+    found = all.emplace(key, std::move(counted)).first;
   }
   return found->second;
 }

@@ -32,8 +32,10 @@ known_algorithm const& know(std::shared_ptr<algorithm const> const& x) {
   }
   auto found = known.find(x.get());
   if (found == known.end()) {
-    found = known.emplace(x.get(), known_algorithm{x, traffic_of(*x), accuracy_of(*x)}).first;
-    found->second.traffic.passes = passes_of(*x);
+    // Counted before it is remembered: what has no memory half-way leaves nothing behind.
+    known_algorithm counted{x, traffic_of(*x), accuracy_of(*x)};
+    counted.traffic.passes = passes_of(*x);
+    found = known.emplace(x.get(), std::move(counted)).first;
   }
   return found->second;
 }
@@ -42,8 +44,9 @@ product_waits const& waits_of(known_algorithm const& x, level_order order) {
   auto& [mutex, known, waits] = all();
   std::lock_guard const lock(mutex);
   algorithm const& coefficients = *x.coefficients;
-  auto const [found, fresh] = waits.try_emplace({&coefficients, order.number()});
-  if (fresh) found->second = waits_of(schedule_level(coefficients, order.wishes()));
+  std::pair const key{&coefficients, order.number()};
+  auto found = waits.find(key);
+  if (found == waits.end()) found = waits.emplace(key, waits_of(schedule_level(coefficients, order.wishes()))).first;
   return found->second;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls in which an allocation fails, for one after the other until none does: the result is right, or the call says
 // that it is out of memory and C is untouched. In a child of its own also the first call of a process, which makes what
-// later ones keep. Behind the drop-in's call the result is right in any case: the BLAS of the system computes it.
+// later ones keep. Behind the drop-in's call the result is right in any case: the BLAS of the system computes it. The
+// same call after it finds memory, and nothing that the failure left half-made: it is done, and right.
 #include <oneapi/tbb/info.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,25 +177,35 @@ outcome run_once(scenario const& s, problem& x, long number, failure how) {
   x.begin(number);
   bool done = false;
   std::string message;
-  {
-    failing_memory const memory(number, how);
+  auto const call = [&] {
     try {
       done = s.call(x);
     } catch (std::exception const& e) {
       heptad::fuzz::remaining = -1;
       message = e.what();
     }
+  };
+  auto const wrong = [&](char const* what) {
+    std::printf("%s: allocation %ld fails%s: %s: %s, C is %s %s\n", s.name, number,
+                how == failure::one ? "" : ", and all later ones", what, done ? "done" : "refused",
+                x.untouched() ? "untouched"
+                : x.right()   ? "right"
+                              : "wrong",
+                message.c_str());
+    return outcome::wrong;
+  };
+  {
+    failing_memory const memory(number, how);
+    call();
   }
   bool const failed = heptad::fuzz::failures > 0;
-  if (message.empty() && (done ? x.right() : x.untouched() && failed && !s.always_done))
-    return !failed ? outcome::nothing_failed : done ? outcome::right : outcome::refused;
-  std::printf("%s: allocation %ld fails%s: %s, C is %s %s\n", s.name, number,
-              how == failure::one ? "" : ", and all later ones", done ? "done" : "refused",
-              x.untouched() ? "untouched"
-              : x.right()   ? "right"
-                            : "wrong",
-              message.c_str());
-  return outcome::wrong;
+  if (!message.empty() || !(done ? x.right() : x.untouched() && failed && !s.always_done)) return wrong("this call");
+  if (!failed) return outcome::nothing_failed;
+  outcome const result = done ? outcome::right : outcome::refused;
+  x.begin(number);
+  call();
+  if (!message.empty() || !done || !x.right()) return wrong("the next call");
+  return result;
 }
 
 /// In a child, so that it is the first call of a process.
