@@ -40,7 +40,7 @@ public:
         B_(column_major<T const>(on_.B.data(), n, n, n)),
         C_(column_major<T>(on_.C.data(), n, n, n)),
         how_(make_plan<T>(workers_, {n, n, n, false, false, false, true})),
-        memory_(get_workspace(workers_.state(), how_, threads)),
+        memory_(get_workspace(workers_.state(), how_, threads, wishes_of(how_))),
         body_(make_executor<T>(ready().work, how_, operands(), shared())) {
     on_.reset_c();
   }

@@ -15,11 +15,4 @@ std::vector<double> busy_seconds(run_result const& r) {
   return busy;
 }
 
-double idle_fraction(run_result const& r) {
-  if (r.seconds <= 0) return 0;
-  double busy = 0;
-  for (task_record const& record : r.records) busy += record.end - record.begin;
-  return 1 - busy / (r.workers * r.seconds);
-}
-
 }  // namespace heptad

@@ -39,11 +39,17 @@ std::vector<double> busy_seconds(run_result const& r);
 /// Adds them to `busy`, which has an element for each.
 void add_busy_seconds(run_result const& r, std::span<double> busy);
 
-/// 1 − Σ busy / (workers × seconds).
-double idle_fraction(run_result const& r);
+/// One of the runs of a call.
+struct traced_run {
+  graph const& work;
+  run_result const& ran;
+  double begin = 0;     // seconds after the trace began
+  bool looks = false;   // at A and B: of a product task it runs the opening passes alone
+  bool opened = false;  // the opening passes were left out: a run before has made them
+};
 
 /// The elements of a Chrome/Perfetto trace-event JSON array, without its brackets, so that calls can be appended: one
-/// process numbered `call`, one track a worker, one slice a task; the run began `begin` seconds after the trace.
-std::string to_trace_events(graph const& g, run_result const& r, std::string const& title, int call, double begin);
+/// process numbered `call`, one track a worker, one slice a task. The last run is that of the product.
+std::string to_trace_events(std::span<traced_run const> runs, std::string const& title, int call);
 
 }  // namespace heptad

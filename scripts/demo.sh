@@ -18,7 +18,7 @@ say "dependencies"
 say "building Heptad (release)"
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-cmake --preset release "${launcher[@]}" >/dev/null
+cmake --preset release "${launcher[@]}"
 cmake --build --preset release --target heptad_program -j "$(nproc)"
 mkdir -p "$out"
 

@@ -23,10 +23,6 @@ struct block {
   [[nodiscard]] constexpr bool overlaps(block const& o) const noexcept {
     return space == o.space && row < o.row + o.rows && o.row < row + rows && col < o.col + o.cols && o.col < col + cols;
   }
-  [[nodiscard]] constexpr bool covers(block const& o) const noexcept {
-    return space == o.space && row <= o.row && o.row + o.rows <= row + rows && col <= o.col &&
-           o.col + o.cols <= col + cols;
-  }
   friend constexpr bool operator==(block const&, block const&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include "tasks/gemm_graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -83,8 +84,8 @@ public:
     g_.product_buffer = how.product_buffer;
     g_.operands = operands_of(how.type, how.shape, how.workers, machine, outline_of(how));
     g_.m = how.shape.m, g_.n = how.shape.n, g_.k = how.shape.k;
-    // Only one worker has the scratch of a serial sequence at hand again.
-    levels_.serial.opens = levels_.tasks.empty() && how.strips == 1 && how.workers == 1;
+    // Only one worker has the scratch of a serial sequence at hand again; a graph in cells may be run by any number.
+    levels_.serial.opens = tiling_ == tiling::strips && levels_.tasks.empty() && how.strips == 1 && how.workers == 1;
   }
 
   graph build() && {
@@ -127,7 +128,7 @@ public:
     block const first = step.targets.front().where;
     std::int64_t const extent = by_columns ? first.cols : first.rows;
     cost const whole = cost_of(step, g_, price_);
-    auto const boundaries = cut(extent, tiles_of(whole));
+    auto const boundaries = cut(extent, tiles_of(whole, parent.depth));
     for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
       std::int64_t const begin = boundaries[i], size = boundaries[i + 1] - begin;
       auto const tile_of = [&](block const& x) {
@@ -305,10 +306,11 @@ private:
       }
   }
 
-  [[nodiscard]] std::int64_t tiles_of(cost const& pass) const {
+  /// Nodes of one depth that have slots of their own run side by side: each has its share of the workers.
+  [[nodiscard]] std::int64_t tiles_of(cost const& pass, int depth) const {
     double const most =
         std::min(pass.bytes / least_tile_bytes, static_cast<double>(most_tiles_per_worker * how_.workers));
-    double const wanted = std::max(pass.bytes / tile_bytes, static_cast<double>(how_.workers));
+    double const wanted = std::max(pass.bytes / tile_bytes, how_.workers / std::pow(how_.slots, depth));
     return static_cast<std::int64_t>(std::min(wanted, most));
   }
 

@@ -49,7 +49,6 @@ private:
 class scan_builder {
 public:
   scan_builder(plan const& how, machine_profile const& machine) : how_(how), price_(how.type, machine) {
-    scan_.copies = how.workers;
     scan_.work.type = how.type;
     scan_.work.m = how.shape.m, scan_.work.n = how.shape.n, scan_.work.k = how.shape.k;
   }
@@ -97,7 +96,7 @@ public:
       if (!found) continue;
       task& opening = scan_.work.tasks.emplace_back(t);
       std::erase_if(opening.accesses, [](access const& x) { return x.where.space == space_C; });
-      opening.cost = {};  // the product pays for its passes, and looking on the way is all but free
+      if (!in_tasks) opening.cost = {};  // of the whole product; looking on the way is all but free
     }
     scan_.work.buffers = product.buffers;
     A.each_unread([this](block const& x) { look_at(x); });
@@ -116,6 +115,7 @@ public:
 
   scan_graph take() && {
     int left = static_cast<int>(scan_.work.tasks.size());
+    scan_.copies = std::clamp(left, 1, how_.workers);
     for (task& t : scan_.work.tasks) t.priority = left--;
     return std::move(scan_);
   }

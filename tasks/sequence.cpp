@@ -22,7 +22,7 @@ public:
       options.batched = levels_.batched && depth + 1 == levels_.explicit_passes.size();
       expand(v, *levels_.explicit_passes[depth], options, layout_, pool_, programs_, *this);
     } else if (levels_.fused != nullptr) fused_products(v, *levels_.fused);
-    else add({{{v.a, 1}}, {{v.b, 1}}, {{v.c, v.coefficient, v.how}}});
+    else out_.steps.emplace_back(product_step{{{v.a, 1}}, {{v.b, 1}}, {{v.c, v.coefficient, v.how}}});
   }
 
   void pass(node const& parent, pass_kind kind, combine_step step) override {
@@ -48,15 +48,8 @@ private:
                           touched[p] ? update::accumulate : v.how});
         touched[p] = true;
       }
-      add(std::move(step));
+      out_.steps.emplace_back(std::move(step));
     }
-  }
-
-  void add(product_step step) {
-    out_.leaf_m = std::max(out_.leaf_m, step.c.front().where.rows);
-    out_.leaf_n = std::max(out_.leaf_n, step.c.front().where.cols);
-    out_.leaf_k = std::max(out_.leaf_k, step.a.front().where.cols);
-    out_.steps.emplace_back(std::move(step));
   }
 
   serial_levels const& levels_;

@@ -60,9 +60,7 @@ struct sequence {
   std::vector<buffer> buffers;
   std::vector<step> steps;
   std::int64_t scratch_elements = 0;  // of the buffers; the packing's own scratch is the codelet's affair
-  // largest product step, which sizes the packing scratch
-  std::int64_t leaf_m = 0, leaf_n = 0, leaf_k = 0;
-  fused_blocks fused;  // that its products are made of
+  fused_blocks fused;                 // that its products are made of
 };
 
 /// A product task: run a sequence with these actual operands; alpha is multiplied by `coefficient`.

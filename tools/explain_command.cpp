@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "tools/commands.hpp"
 #include "tools/explain_shared.hpp"
 #include "tools/settings.hpp"
+#include "tools/timed_tasks.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -34,7 +36,7 @@ namespace {
 struct explain_arguments {
   std::int64_t m = 0, n = 0, k = 0;
   char type = 'd';
-  bool accumulate = false;
+  bool accumulate = false, measured = false;
   std::vector<int> workers;
   std::string dot, svg, trace, device = "cpu", arithmetic = "exact";
   shared_arguments shared;
@@ -50,17 +52,27 @@ struct dry_run {
   [[nodiscard]] double efficiency() const noexcept { return work / (seconds * workers); }
 };
 
-simulation simulate(context::impl& state, prepared_plan const& prepared) {
+simulation simulate(context::impl& state, prepared_plan const& prepared, std::vector<double> const& seconds) {
   simulated_machine machine;
   machine.workers = prepared.how.workers;
   machine.bandwidth = state.machine().memory_gbytes() * 1e9;
-  return heptad::simulate(prepared.work, prepared.order, predicted_seconds(prepared.work), machine);
+  return heptad::simulate(prepared.work, prepared.order, seconds, machine);
 }
 
-dry_run run_dry(context::impl& state, plan_key key, int workers) {
+/// `measured`: with the times that its tasks take here.
+template <typename T>
+dry_run run_dry(context::impl& state, plan_key key, int workers, bool measured) {
   key.workers = workers;
-  auto const prepared = prepare(state, key);
-  auto const result = simulate(state, *prepared);
+  workspace memory;
+  if (measured) memory = get_workspace(state, key);
+  auto const prepared = measured ? memory.prepared : prepare(state, key);
+  auto seconds = predicted_seconds(prepared->work);
+  if (measured) {
+    fmt::print(stderr, "running the graph for {} workers twice on one (about {:.1f} s)\n", workers,
+               2 * std::accumulate(seconds.begin(), seconds.end(), 0.0));
+    seconds = time_tasks<T>(memory);
+  }
+  auto const result = simulate(state, *prepared, seconds);
   return {workers, prepared->how, result.run.seconds, result.work, result.critical_path};
 }
 
@@ -115,12 +127,12 @@ void draw_svg(std::string const& dot, std::string const& svg) {
 
 /// The predicted run, for Perfetto and scripts/plot_trace.py.
 void write_trace(context::impl& state, prepared_plan const& prepared, std::string const& path) {
-  auto const result = simulate(state, prepared);
+  auto const result = simulate(state, prepared, predicted_seconds(prepared.work));
   problem const& x = prepared.how.shape;
   std::string const title =
       fmt::format("predicted: {} m={} n={} k={}, {}", prepared.how.type == element_type::f64 ? "dgemm" : "sgemm", x.m,
                   x.n, x.k, describe_levels(prepared.how));
-  write_file(path, fmt::format("[\n{}\n]\n", to_trace_events(prepared.work, result.run, title, 1, 0)));
+  write_file(path, fmt::format("[\n{}\n]\n", to_trace_events({{{prepared.work, result.run}}}, title, 1)));
 }
 
 void write_pictures(context::impl& state, explain_arguments const& given, plan_key const& key) {
@@ -149,11 +161,14 @@ void run(explain_arguments const& given) {
   context::impl& state = default_context().state();
   plan_key const key{how.type, how.shape, how.workers, with_defaults(given.common.wishes, state.defaults)};
   std::vector<dry_run> runs;
-  for (int const workers : given.workers) runs.push_back(run_dry(state, key, workers));
+  for (int const workers : given.workers) runs.push_back(run_dry<T>(state, key, workers, given.measured));
   write_pictures(state, given, key);
 
   if (given.common.json) {
     nlohmann::json out = {{"plan", plan_to_json(how)}, {"machine", state.machine_source()}};
+    if (!runs.empty())
+      out["dry_runs_assume"] = {{"seconds_of_tasks", given.measured ? "measured" : "predicted"},
+                                {"gbytes_per_second_of_all_passes", state.machine().memory_gbytes()}};
     for (dry_run const& r : runs) {
       out["dry_runs"].push_back({{"workers", r.workers},
                                  {"plan", plan_to_json(r.how)},
@@ -167,6 +182,9 @@ void run(explain_arguments const& given) {
   }
   fmt::print("{}{:<12}{}\n", explain(how), "machine", state.machine_source());
   double const flops = 2.0 * static_cast<double>(given.m) * static_cast<double>(given.n) * static_cast<double>(given.k);
+  if (!runs.empty())
+    fmt::print("{:<12}{} seconds of tasks; passes share {:.1f} GB/s, products are in caches of their own\n", "dry runs",
+               given.measured ? "measured" : "predicted", state.machine().memory_gbytes());
   for (dry_run const& r : runs) {
     fmt::print("{:<12}{} workers: {:.6f} s, {:.1f} GFLOP/s, {:.1f} % busy, {} tasks, critical path {:.6f} s; {}\n",
                "dry run", r.workers, r.seconds, flops / r.seconds / 1e9, 100 * r.efficiency(), r.how.tasks,
@@ -186,9 +204,12 @@ void add_explain_command(CLI::App& app) {
   command->add_option("-k", given->k, "columns of A")->required()->check(CLI::NonNegativeNumber);
   command->add_option("--type", given->type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
   command->add_flag("--accumulate", given->accumulate, "beta is not 0");
-  command->add_option("--workers", given->workers, "dry runs with so many workers, for example 8,64")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 14));
+  auto* const workers =
+      command->add_option("--workers", given->workers, "dry runs with so many workers, for example 8,64")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 1 << 14));
+  command->add_flag("--measured", given->measured, "dry runs with the times that the tasks take here, on one worker")
+      ->needs(workers);
   command->add_option("--dot", given->dot, "write the graph for Graphviz");
   command->add_option("--svg", given->svg, "draw the graph with Graphviz");
   command->add_option("--trace", given->trace, "write the predicted run for Perfetto and scripts/plot_trace.py");

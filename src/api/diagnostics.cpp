@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heptad {
 namespace {
@@ -32,17 +32,19 @@ void print_line(environment const& env, report const& r) noexcept try {
 } catch (std::exception const&) {
 }
 
-void write_trace(environment const& env, graph const& g, run_result const& ran) noexcept try {
-  if (env.trace.empty()) return;
-  using clock = std::chrono::steady_clock;
+void write_trace(environment const& env, std::span<kept_run const> runs) noexcept try {
+  if (env.trace.empty() || runs.empty()) return;
   static std::mutex one_writer;
   static std::ofstream file(env.trace, std::ios::trunc);
-  static clock::time_point const start =
-      clock::now() - std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(ran.seconds));
+  static auto const start = runs.front().begin;
   static int calls = 0;
   std::lock_guard const lock(one_writer);
-  double const end = std::chrono::duration<double>(clock::now() - start).count();
-  std::string const events = to_trace_events(g, ran, title(g), calls + 1, end - ran.seconds);
+  std::vector<traced_run> traced;
+  for (kept_run const& x : runs) {
+    double const begin = std::chrono::duration<double>(x.begin - start).count();
+    traced.push_back({*x.work, x.ran, begin, x.looks, x.opened});
+  }
+  std::string const events = to_trace_events(traced, title(*runs.back().work), calls + 1);
   // The array is closed after every call, and opened again by the next one.
   constexpr std::string_view closed = "\n]\n";
   if (calls++ == 0) file << "[\n";

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -42,10 +44,12 @@ void finish(report& r, operands<T> const& x, steady::time_point begin) {
   double const flops = 2.0 * static_cast<double>(x.C.rows) * static_cast<double>(x.C.cols) *
                        (x.reads_factors() ? static_cast<double>(x.A.cols) : 0.0);
   if (r.seconds > 0) r.gflops = flops / r.seconds / 1e9;
+  double const busy = std::accumulate(r.busy_seconds.begin(), r.busy_seconds.end(), 0.0);
+  if (busy > 0) r.idle_fraction = 1 - busy / (static_cast<double>(r.busy_seconds.size()) * r.seconds);
 }
 
 /// What can be said of a call before it; of an earlier one only the memory is left.
-void announce(workspace const& memory, graph_runner const& workers, report& r) {
+void announce(workspace const& memory, report& r) {
   prepared_plan const& prepared = *memory.prepared;
   r.plan = prepared.how;
   r.seconds = r.gflops = r.idle_fraction = r.precaution_seconds = 0;
@@ -55,8 +59,6 @@ void announce(workspace const& memory, graph_runner const& workers, report& r) {
   r.tasks = prepared.work.tasks.size();
   r.workspace = prepared.bytes();
   r.fell_back = memory.fell_back;
-  r.busy_seconds.clear();
-  r.busy_seconds.reserve(static_cast<std::size_t>(std::max(prepared.how.workers, workers.lanes)));
 }
 
 template <typename T>
@@ -68,20 +70,49 @@ void bind_kit(call_kit& kit, operands<T> const& x, workspace const& memory, bool
   rebind(*kit.work, bound, shared, opened);
 }
 
+/// The runs of a call so far, for its report and the trace.
+class run_log {
+public:
+  run_log(report& r, int most_workers) : report_(r) {
+    r.busy_seconds.clear();
+    r.busy_seconds.reserve(static_cast<std::size_t>(most_workers));
+  }
+
+  void begin() noexcept { begin_ = steady::now(); }
+  /// Allocates nothing but for a trace, or for more workers than were announced; without memory they are not told.
+  void end(std::shared_ptr<graph const> work, run_result const& ran, bool looks, bool opened) noexcept {
+    try {
+      auto& busy = report_.busy_seconds;
+      busy.resize(std::max(busy.size(), static_cast<std::size_t>(ran.workers)), 0.0);
+      add_busy_seconds(ran, busy);
+      if (process_environment().trace.empty()) return;
+      run_result kept{{ran.records.begin(), ran.records.end()}, ran.workers, ran.seconds};
+      runs_.push_back({std::move(work), std::move(kept), begin_, looks, opened});
+    } catch (std::bad_alloc const&) {
+    }
+  }
+  void write() const noexcept { write_trace(process_environment(), runs_); }
+
+private:
+  report& report_;
+  steady::time_point begin_;
+  std::vector<kept_run> runs_;
+};
+
 /// Runs a prepared plan and completes what was announced. Once C is touched nothing is allocated: out of memory leaves
 /// C as it was. Any other failure may leave C partly updated, and says so. `opened`: but for its opening passes, which
 /// have been run.
 template <typename T>
-void run(graph_runner const& workers, operands<T> const& x, workspace const& memory, report& r, bool opened = false) {
+void run(graph_runner const& workers, operands<T> const& x, workspace const& memory, run_log& log,
+         bool opened = false) {
   prepared_plan const& prepared = *memory.prepared;
   auto const kit = prepared.kits.take();
   bind_kit(*kit, x, memory, opened);
   try {
+    log.begin();
     run_result const ran = workers.multiply(prepared, *kit->work, x, memory, &kit->memory);
-    r.busy_seconds.assign(static_cast<std::size_t>(ran.workers), 0.0);
-    add_busy_seconds(ran, r.busy_seconds);
-    r.idle_fraction = idle_fraction(ran);
-    write_trace(process_environment(), prepared.work, ran);
+    log.end({memory.prepared, &prepared.work}, ran, false, opened);
+    log.write();
   } catch (error const&) {
     throw;
   } catch (std::bad_alloc const&) {
@@ -102,14 +133,16 @@ struct precautions {
 /// Looks at A and B, before C is touched; where the runner opens, the opening passes of the product are run meanwhile.
 template <typename T>
 precautions<T> take_precautions(context::impl& state, graph_runner const& workers, operands<T> const& x,
-                                scaling_kind wish, workspace const& memory) {
+                                scaling_kind wish, workspace const& memory, run_log& log) {
   prepared_plan const& prepared = *memory.prepared;
   plan const& how = prepared.how;
   auto const kit = prepared.kits.take();
   bind_kit(*kit, x, memory, false);
   operand_scan<T> scan(workers.look_of(prepared), x.A, x.B, kit->work.get(), &kit->memory);
   try {
-    workers.look(prepared, scan, memory, &kit->memory);
+    log.begin();
+    run_result const ran = workers.look(prepared, scan, memory, &kit->memory);
+    log.end({memory.prepared, &workers.look_of(prepared).work}, ran, true, false);
   } catch (error const& stopped) {
     if (stopped.code() != status::cancelled) throw;
     throw error(status::cancelled, "the caller's task group was cancelled before C was touched");
@@ -134,27 +167,28 @@ precautions<T> take_precautions(context::impl& state, graph_runner const& worker
 template <typename T>
 void run_with_precautions(context::impl& state, graph_runner const& workers, operands<T> const& x, scaling_kind wish,
                           workspace memory, report& r) {
-  announce(memory, workers, r);
-  if (memory.prepared->how.levels.empty()) return run(workers, x, memory, r);
+  announce(memory, r);
+  run_log log(r, std::max(memory.prepared->how.workers, workers.lanes));
+  if (memory.prepared->how.levels.empty()) return run(workers, x, memory, log);
   auto const begin = steady::now();
-  precautions<T> const found = take_precautions(state, workers, x, wish, memory);
+  precautions<T> const found = take_precautions(state, workers, x, wish, memory, log);
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
   if (!found.objection.empty()) {
     memory = {};  // its memory may be what the classical plan needs
     memory = get_classical_workspace(state, r.plan, workers.graphs, {.lanes = workers.lanes});
-    announce(memory, workers, r);
+    announce(memory, r);
     r.plan.reason = "classical: " + found.objection;
     r.precaution = found.objection;
-    run(workers, x, memory, r);
+    run(workers, x, memory, log);
   } else if (found.scaled) {
-    run(workers, found.scaled->product(), memory, r);
+    run(workers, found.scaled->product(), memory, log);
     found.scaled->finish();
     r.scaling = found.scaling;
     r.workspace += scaled_copy_bytes(x, found.scaling);
     r.plan.bound *= bound_after(found.scaling);
     r.plan.likely_bound *= bound_after(found.scaling);
   } else {
-    run(workers, x, memory, r, workers.opens());
+    run(workers, x, memory, log, workers.opens());
   }
   r.precaution_seconds = seconds;
 }
@@ -165,7 +199,9 @@ report multiply_refined(context::impl& state, graph_runner const& workers, opera
                         scaling_kind scaling) {
   machine_profile const& machine = state.machine();
   auto const trial = state.refined.next(key, machine, [&] { return alternatives(state, key, 2, 1); });
-  workspace memory = get_workspace(state, trial.how, key.workers, workers.graphs, {.lanes = workers.lanes});
+  options wishes = key.wishes;
+  wishes.scheduler = workers.graphs;
+  workspace memory = get_workspace(state, trial.how, key.workers, wishes, {.lanes = workers.lanes});
   bool const complete = !memory.fell_back;
   auto const begin = steady::now();
   report r;
@@ -199,7 +235,8 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
   report r;
   if (!x.reads_factors()) {
     r = scale_only(x);
-  } else if (is_small(shape_of(x), threads) && wishes.force_levels <= 0) {
+  } else if (is_small(shape_of(x), wishes.deterministic ? state.machine().cores : threads) &&
+             wishes.force_levels <= 0) {
     r = multiply_small(state, x, wishes);
   } else {
     scheduler_kind graphs = wishes.scheduler;
@@ -208,12 +245,13 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
       if (!find_starpu_backend().moves_data()) graphs = scheduler_kind::tbb;
     }
     plan_key key = key_of(type_of<T>, shape_of(x), threads, wishes);
-    graph_runner const who{*group, wishes.scheduler, graphs, threads};
+    int const lanes = wishes.scheduler == scheduler_kind::starpu ? threads : 0;  // StarPU decides itself who works
+    graph_runner const who{*group, wishes.scheduler, graphs, lanes};
     if (wishes.refine) {
       r = multiply_refined(state, who, x, key, wishes.scaling);
     } else {
       key.wishes.scheduler = graphs;
-      run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = threads}), r);
+      run_with_precautions(state, who, x, wishes.scaling, get_workspace(state, key, {.lanes = lanes}), r);
     }
   }
   if (check) r.check = check->judge(r.plan);
@@ -246,8 +284,8 @@ void gemm(context& workers, plan const& how, T alpha, matrix_view<T const> A, ma
   context::impl& state = workers.state();
   auto const group = state.workers();
   if (x.reads_factors())
-    run_with_precautions(state, {*group}, x, scaling_kind::automatic, get_workspace(state, how, group->threads()),
-                         told);
+    run_with_precautions(state, {*group}, x, scaling_kind::automatic,
+                         get_workspace(state, how, group->threads(), wishes_of(how)), told);
   else told = scale_only(x);
   finish(told, x, begin);
   print_line(env, told);

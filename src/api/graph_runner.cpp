@@ -8,7 +8,6 @@
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
-#include "src/api/environment.hpp"
 
 namespace heptad {
 namespace {
@@ -48,7 +47,7 @@ bound_product bind_scan(prepared_plan const& p, executor const& work, workspace 
 
 }  // namespace
 
-bool graph_runner::opens() const { return scheduler != scheduler_kind::starpu && process_environment().trace.empty(); }
+bool graph_runner::opens() const { return scheduler != scheduler_kind::starpu; }
 
 bool graph_runner::alone() const { return scheduler == scheduler_kind::sequential || without_workers(); }
 
@@ -70,12 +69,11 @@ run_result graph_runner::multiply(prepared_plan const& p, executor const& work, 
   return run_on_arena(p.work, p.order, work, p.how.workers, memory, notes);
 }
 
-void graph_runner::look(prepared_plan const& p, executor const& work, workspace const& memory,
-                        std::pmr::memory_resource* notes) const {
-  if (alone()) static_cast<void>(run_sequential(look_of(p).work, work, memory.scratch(0), notes));
-  else if (scheduler == scheduler_kind::starpu)
-    static_cast<void>(find_starpu_backend().run(bind_scan(p, work, memory)));
-  else static_cast<void>(run_on_arena(p.opening.work, p.opening_order, work, p.how.workers, memory, notes));
+run_result graph_runner::look(prepared_plan const& p, executor const& work, workspace const& memory,
+                              std::pmr::memory_resource* notes) const {
+  if (alone()) return run_sequential(look_of(p).work, work, memory.scratch(0), notes);
+  if (scheduler == scheduler_kind::starpu) return find_starpu_backend().run(bind_scan(p, work, memory));
+  return run_on_arena(p.opening.work, p.opening_order, work, p.how.workers, memory, notes);
 }
 
 #define HEPTAD_FOR(T)                                                                                   \

@@ -21,8 +21,7 @@ struct graph_runner {
   scheduler_kind graphs = scheduler_kind::tbb;  ///< whose it runs: on main memory alone StarPU those of oneTBB
   int lanes = 0;                                ///< see lease_wishes
 
-  /// Whether the look at A and B makes the first passes of the product. StarPU may run the rest with another scratch,
-  /// and a trace shows all tasks of a product in one run.
+  /// Whether the look at A and B makes the first passes of the product. StarPU may run the rest with another scratch.
   [[nodiscard]] bool opens() const;
 
   template <typename T>
@@ -32,8 +31,8 @@ struct graph_runner {
   /// The graph that look() runs.
   [[nodiscard]] scan_graph const& look_of(prepared_plan const& p) const { return opens() ? p.opening : p.scan; }
 
-  void look(prepared_plan const& p, executor const& work, workspace const& memory,
-            std::pmr::memory_resource* notes) const;
+  run_result look(prepared_plan const& p, executor const& work, workspace const& memory,
+                  std::pmr::memory_resource* notes) const;
 
 private:
   [[nodiscard]] bool alone() const;

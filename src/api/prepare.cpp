@@ -165,8 +165,18 @@ workspace get_classical_workspace(context::impl& state, plan const& instead_of, 
   return get_workspace(state, {instead_of.type, instead_of.shape, instead_of.workers, wishes}, lease);
 }
 
-workspace get_workspace(context::impl& state, plan const& how, int threads, scheduler_kind scheduler,
+options wishes_of(plan const& how) {
+  options wishes;
+  wishes.deterministic = how.deterministic;
+  wishes.kernel = how.kernel.empty() ? "auto" : how.kernel;
+  wishes.max_error = std::max(1.0, how.growth);
+  if (how.levels.empty()) wishes.max_levels = 0;
+  return wishes;
+}
+
+workspace get_workspace(context::impl& state, plan const& how, int threads, options const& wishes,
                         lease_wishes const& lease) {
+  scheduler_kind const scheduler = wishes.scheduler;
   int const workers = std::min(how.workers, threads);
   auto prepared = state.plans.brought.find([&](brought_plan const& known) {
     return known.scheduler == scheduler && known.how.workers == workers && same_choices(known.how, how);
@@ -180,11 +190,8 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, sche
     wanted.candidates.clear();
     state.plans.brought.insert({std::move(wanted), scheduler}, prepared);
   }
-  options fallback;
-  fallback.scheduler = scheduler;
+  options fallback = wishes;
   fallback.max_workspace = how.workspace;
-  fallback.deterministic = how.deterministic;
-  fallback.kernel = how.kernel.empty() ? "auto" : how.kernel;
   return descend(state, {how.type, how.shape, workers, fallback}, std::move(prepared), lease);
 }
 
@@ -222,11 +229,18 @@ void check_plan(plan const& how, element_type type, problem const& shape) {
   of_plan.beta_zero = shape.beta_zero;
   if (!(of_plan == shape))
     reject(fmt::format("plan.shape ({}) must be that of the product ({})", text(how.shape), text(shape)));
+  constexpr std::int64_t most_strips = 1 << 16;
   if (how.workers < 1) reject(fmt::format("plan.workers = {} must be at least 1", how.workers));
   if (how.slots < 1) reject(fmt::format("plan.slots = {} must be at least 1", how.slots));
-  if (how.strips < 1) reject(fmt::format("plan.strips = {} must be at least 1", how.strips));
+  if (how.strips < 1 || how.strips > most_strips)
+    reject(fmt::format("plan.strips = {} must be between 1 and {}", how.strips, most_strips));
+  std::int64_t m = shape.m, n = shape.n, k = shape.k;  // of a block below the levels so far
   for (plan_level const& level : how.levels) {
     if (level.coefficients == nullptr) reject(fmt::format("plan.levels: '{}' must have its coefficients", level.name));
+    m /= level.coefficients->m, n /= level.coefficients->n, k /= level.coefficients->k;
+    if (std::min({m, n, k}) < 1)
+      reject(fmt::format("plan.levels: '{}' must not cut m = {}, n = {}, k = {} into more blocks than elements",
+                         level.name, shape.m, shape.n, shape.k));
   }
   if (how.kernel.empty()) return;
   options named;

@@ -37,9 +37,12 @@ struct lease_wishes {
 /// Prepares and leases. Without memory it plans again with half of the workspace, and so on down to the classical
 /// algorithm on one worker; throws error{out_of_memory} when not even that one's packing scratch can be had.
 workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease = {});
-/// The same for a plan that the caller brought, on at most `threads` workers.
-workspace get_workspace(context::impl& state, plan const& how, int threads,
-                        scheduler_kind scheduler = scheduler_kind::tbb, lease_wishes const& lease = {});
+/// The same for a plan that the caller brought, on at most `threads` workers, by the scheduler of `wishes`, which are
+/// those of the plans that take its place where memory is short.
+workspace get_workspace(context::impl& state, plan const& how, int threads, options const& wishes,
+                        lease_wishes const& lease = {});
+/// Of a plan whose wishes are not known: no plan that takes its place may be less accurate.
+options wishes_of(plan const& how);
 /// The same for the classical plan of a product that another plan must not compute.
 workspace get_classical_workspace(context::impl& state, plan const& instead_of, scheduler_kind scheduler,
                                   lease_wishes const& lease = {});

@@ -36,7 +36,7 @@ public:
       constexpr double never = std::numeric_limits<double>::infinity();
       double const to_task = running_.empty() ? never : running_.front().end - now;
       double const to_pass = pass != nullptr && idle_ > 0 ? *pass / idle_ : never;
-      if (to_pass <= to_task) {
+      if (pass != nullptr && to_pass <= to_task) {
         now += to_pass;
         *pass = 0;
         if (pass == &sums_) end_sums();

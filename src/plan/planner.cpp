@@ -95,7 +95,7 @@ public:
     std::vector<considered const*> order;
     for (considered const& c : considered_)
       if (c.allowed == verdict::possible && &c != chosen) order.push_back(&c);
-    if (chosen != nullptr) order.push_back(&classical);
+    if (chosen != nullptr && forced < 0) order.push_back(&classical);
     std::ranges::stable_sort(order, {}, &considered::seconds);
     std::vector<std::vector<outline_level> const*> told;
     if (chosen != nullptr) told.push_back(&chosen->what.levels);

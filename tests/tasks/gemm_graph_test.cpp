@@ -216,6 +216,34 @@ TEST_CASE("large passes are cut into tiles, large products into strips, and stil
   check_product(p, 4, 1);
 }
 
+TEST_CASE("a graph in cells has no opening passes inside of products: any worker may run these") {
+  plan const p = make_plan("E", "strassen", 64, 64, 64, true);
+  for (tiling const cut : {tiling::strips, tiling::cells}) {
+    int opening = 0;
+    for (sequence const& s : build_gemm_graph(p, machine, cut).sequences)
+      for (step const& each : s.steps)
+        if (auto const* const pass = std::get_if<combine_step>(&each)) opening += pass->opening;
+    CHECK((opening > 0) == (cut == tiling::strips));
+  }
+}
+
+TEST_CASE("a pass is cut for the workers that its node shares with those beside it") {
+  plan p = make_plan("TT", "strassen", 2048, 2048, 2048, true);
+  p.workers = 16;
+  for (int const slots : {1, 2, 4}) {
+    p.slots = slots;
+    int outer = 0, inner = 0;  // tiles of the pass over A, and of that of the first product
+    for (task const& t : build_gemm_graph(p, machine).tasks) {
+      outer += t.name.starts_with("sums of A [");
+      inner += t.name.starts_with("sums of A 1 [");
+    }
+    CAPTURE(slots);
+    CHECK(outer >= p.workers);
+    CHECK(inner >= p.workers / slots);
+    if (slots > 1) CHECK(inner < p.workers);
+  }
+}
+
 TEST_CASE("a product is so many tasks as it has strips, whatever the workers") {
   for (char const* kinds : {"", "E", "F", "EF"})
     for (int strips : {1, 2, 3, 4, 6}) {

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "codelets/cpu/kernel_set.hpp"
+#include "src/plan/profile.hpp"
 #include "tools/npy.hpp"
 
 namespace {
@@ -285,6 +287,23 @@ TEST_CASE("algorithms of the user's are used by path, and by name from HEPTAD_AL
   CHECK(refused.err.find("mine/wrong.txt: algorithm mine323: the Brent equation") != std::string::npos);
 }
 
+TEST_CASE("explain runs the graph dry with the times that its tasks take here") {
+  folder const here;
+  std::string const command = "explain gemm -m 400 -n 380 -k 420 --workers 1,4 --json";
+  auto const predicted = json_of(heptad_run(here, command, "HEPTAD_FORCE_LEVELS=1"));
+  auto const measured = json_of(heptad_run(here, command + " --measured", "HEPTAD_FORCE_LEVELS=1"));
+  CHECK(predicted["dry_runs_assume"]["seconds_of_tasks"] == "predicted");
+  CHECK(measured["dry_runs_assume"]["seconds_of_tasks"] == "measured");
+  for (std::size_t i : {0, 1}) {
+    auto const &before = predicted["dry_runs"][i], &after = measured["dry_runs"][i];
+    CHECK(after["plan"]["tasks"] == before["plan"]["tasks"]);
+    CHECK(after["work_seconds"].get<double>() > 0);
+    CHECK(after["work_seconds"] != before["work_seconds"]);
+    CHECK(after["critical_path_seconds"] <= after["seconds"]);
+  }
+  CHECK(heptad_run(here, "explain gemm -m 4 -n 4 -k 4 --measured").code != 0);
+}
+
 TEST_CASE("explain writes the predicted run as a trace of all tasks") {
   folder const here;
   auto const json = json_of(heptad_run(here, "explain gemm -m 2048 -n 2048 -k 2048 --threads 2 --trace t.json --json"));
@@ -310,4 +329,35 @@ TEST_CASE("info lists kernel sets and algorithms") {
   for (auto const& x : json["algorithms"]) winograd = winograd || (x["name"] == "winograd" && x["rank"] == 7);
   CHECK(winograd);
   CHECK(heptad_run(here, "info").out.find("kernel") != std::string::npos);
+}
+
+TEST_CASE("plans follow the profile that calibration keeps, or the defaults where it cannot be used, and say which") {
+  folder const here;
+  std::string const path = here / "profile.json", explain = "explain gemm -m 500 -n 500 -k 500 ";
+  auto const classical_seconds = [&] {
+    return json_of(heptad_run(here, explain + "--json"))["plan"]["classical_seconds"].get<double>();
+  };
+  double const by_defaults = classical_seconds();
+  heptad::machine_profile slow = heptad::default_profile();
+  slow.kernel = heptad::cpu::best_kernel_set<double>().name;
+  for (double& gflops : slow.f64.product_gflops) gflops /= 10;
+  heptad::machine_profile elsewhere = slow;
+  elsewhere.cpu = "Another";
+
+  auto const check = [&](bool measured, std::string const& source) {
+    auto const profile = json_of(heptad_run(here, "info --json"))["profile"];
+    CHECK(profile["measured"] == measured);
+    CHECK(profile["source"] == source);
+    CHECK(heptad_run(here, explain).out.find("\nmachine     " + source + '\n') != std::string::npos);
+    if (measured) CHECK(classical_seconds() > 5 * by_defaults);
+    else CHECK(classical_seconds() == by_defaults);
+  };
+  check(false, "defaults: no profile at " + path + "; `heptad calibrate` makes one");
+  save_profile(slow, path);
+  check(true, path);
+  save_profile(elsewhere, path);
+  check(false, "defaults: measured on CPU 'Another', this one is '" + slow.cpu + "'");
+  std::string const half = read_text(path).substr(0, 1000);
+  std::ofstream(path) << half;
+  check(false, "defaults: profile " + path + ": field '(whole file)' must be JSON");
 }

@@ -174,7 +174,7 @@ std::string trace_of(int call, int workers, std::int64_t n, double products, dou
   run_result r;
   r.workers = workers, r.seconds = seconds;
   for (int i = 0; i < 4; ++i) r.records.push_back({i, 0, 0, i < 2 ? 2 * products : passes});
-  return to_trace_events(g, r, "by hand", call, 0);
+  return to_trace_events({{{g, r}}}, "by hand", call);
 }
 
 }  // namespace
@@ -233,7 +233,7 @@ TEST_CASE("a simulated node says what it assumed, moves every operand once at le
     return text;
   };
   if (!std::filesystem::exists(HEPTAD_SIMULATE_PROGRAM)) {
-    WARN("nothing is simulated: there is no StarPU of scripts/build-starpu.sh --simgrid");
+    WARN("skipped: there is no StarPU of scripts/build-starpu.sh --simgrid");
     CHECK_THAT(said_by("--platform h200x1 -m 1 -n 1 -k 1"),
                Catch::Contains("HEPTAD_STARPU_SIMGRID") && Catch::StartsWith("heptad: "));
     return;

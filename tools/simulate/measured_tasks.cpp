@@ -40,6 +40,8 @@ std::map<int, observed_call> calls_in(json const& trace) {
       of.what = {args.at("type"), args.at("m"), args.at("n"), args.at("k"), args.at("workers")};
       of.seconds = args.at("seconds");
     } else if (event.at("ph") == "X") {
+      // Of the look at A and B only passes of the product count.
+      if (event.at("cat") == "scan" || event.at("cat") == "opening") continue;
       sums& s = of.codelets[event.at("cat").get<std::string>()];
       s.measured += event.at("dur").get<double>();
       s.predicted += args.at("predicted_us").get<double>();
