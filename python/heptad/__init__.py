@@ -67,6 +67,8 @@ class Wishes(TypedDict, total=False):
     """Bytes; None: twice the size of the matrices, at most half of the free memory; 0: fused levels only."""
     max_levels: int | None
     """At most so many levels; None: as many as pay."""
+    force_levels: int | None
+    """Exactly so many levels wherever the dimensions allow, for tests; None: planned."""
     algorithm: str
     """'auto', a name that `heptad info` lists, a shape as '3x2x4', or the path of a file."""
     deterministic: bool

@@ -53,13 +53,14 @@ void add_options(nb::module_& m) {
       .def(
           "__init__",
           [](options* self, double max_error, bool guaranteed, std::optional<std::size_t> max_workspace,
-             std::optional<int> max_levels, std::string algorithm, bool deterministic, std::string const& scheduler,
-             std::string kernel, std::string const& scaling, int check, bool refine) {
+             std::optional<int> max_levels, std::optional<int> force_levels, std::string algorithm, bool deterministic,
+             std::string const& scheduler, std::string kernel, std::string const& scaling, int check, bool refine) {
             new (self) options;
             self->max_error = max_error;
             self->guaranteed = guaranteed;
             self->max_workspace = max_workspace;
             self->max_levels = max_levels.value_or(-1);
+            self->force_levels = force_levels.value_or(-1);
             self->algorithm = std::move(algorithm);
             self->deterministic = deterministic;
             self->scheduler = from_name("scheduler", scheduler, schedulers);
@@ -69,8 +70,8 @@ void add_options(nb::module_& m) {
             self->refine = refine;
           },
           nb::kw_only(), "max_error"_a = 100.0, "guaranteed"_a = false, "max_workspace"_a = nb::none(),
-          "max_levels"_a = nb::none(), "algorithm"_a = "auto", "deterministic"_a = false, "scheduler"_a = "tbb",
-          "kernel"_a = "auto", "scaling"_a = "automatic", "check"_a = 0, "refine"_a = false);
+          "max_levels"_a = nb::none(), "force_levels"_a = nb::none(), "algorithm"_a = "auto", "deterministic"_a = false,
+          "scheduler"_a = "tbb", "kernel"_a = "auto", "scaling"_a = "automatic", "check"_a = 0, "refine"_a = false);
 }
 
 void add_plan(nb::module_& m) {

@@ -22,7 +22,7 @@ right.write_text(
     "seconds: float = report.seconds\n"
     "levels: list[heptad.PlanLevel] = report.plan.levels\n"
     "rows: int = heptad.matmul(A, A.T).shape[0]\n"
-    "text: str = heptad.explain(heptad.plan(8, 8, 8, dtype=np.float32))\n"
+    "text: str = heptad.explain(heptad.plan(8, 8, 8, dtype=np.float32, force_levels=1))\n"
 )
 wrong = work / "wrong.py"
 wrong.write_text(

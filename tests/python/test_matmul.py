@@ -221,8 +221,10 @@ def test_many_threads_at_once():
 
 def test_deterministic_results_do_not_depend_on_the_workers():
     a, b = random(600, 500), random(500, 400)
-    results = [
-        heptad.matmul(a, b, context=heptad.Context(threads), deterministic=True, algorithm="winograd", max_error=1e6)
+    results, reports = zip(*(
+        heptad.matmul(a, b, context=heptad.Context(threads), deterministic=True, algorithm="winograd", force_levels=2,
+                      return_report=True)
         for threads in (1, 2, 3)
-    ]
+    ))
+    assert [len(report.plan.levels) for report in reports] == [2, 2, 2]
     assert (results[0] == results[1]).all() and (results[0] == results[2]).all()

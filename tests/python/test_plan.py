@@ -26,6 +26,7 @@ def test_a_plan_is_explained():
 
 
 def test_wishes_rule_the_plan():
+    assert len(heptad.plan(8192, 8192, 8192).levels) > 0
     assert heptad.plan(8192, 8192, 8192, max_error=1).levels == []
     assert heptad.plan(8192, 8192, 8192, max_levels=0).levels == []
     assert len(heptad.plan(8192, 8192, 8192, max_levels=1).levels) <= 1
@@ -33,6 +34,16 @@ def test_wishes_rule_the_plan():
     named = heptad.plan(8192, 8192, 8192, algorithm="strassen", max_error=1e6).levels
     assert named and {level.name for level in named} == {"strassen"}
     assert {level.kind for level in named} <= {"task", "explicit", "fused"}
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2, 3])
+def test_levels_can_be_forced(levels):
+    plan = heptad.plan(300, 300, 300, force_levels=levels)
+    assert len(plan.levels) == levels
+    a = np.random.default_rng(1).uniform(-1, 1, (300, 300))
+    c, report = heptad.matmul(a, a, force_levels=levels, return_report=True)
+    assert [x.name for x in report.plan.levels] == [x.name for x in plan.levels]
+    assert np.abs(c - a @ a).max() < 1e-11
 
 
 @pytest.mark.parametrize("dtype", ["float32", np.float32, np.dtype("float32")])
@@ -54,10 +65,12 @@ def test_a_plan_is_run_as_it_was_made(orders):
     a, b, out = (np.empty(shape, order=order) for shape, order in zip([(300, 200), (200, 250), (300, 250)], orders))
     a[...] = np.random.default_rng(1).uniform(-1, 1, a.shape)
     b[...] = np.random.default_rng(2).uniform(-1, 1, b.shape)
-    plan = heptad.plan(300, 250, 200, a_order=orders[0], b_order=orders[1], out_order=orders[2], algorithm="strassen")
+    plan = heptad.plan(300, 250, 200, a_order=orders[0], b_order=orders[1], out_order=orders[2], algorithm="strassen",
+                       force_levels=2)
+    assert len(plan.levels) == 2
     _, report = heptad.matmul(a, b, out=out, plan=plan, return_report=True)
     assert np.abs(out - a @ b).max() < 1e-11
-    assert [x.name for x in report.plan.levels] == [x.name for x in plan.levels]
+    assert [(x.name, x.kind) for x in report.plan.levels] == [(x.name, x.kind) for x in plan.levels]
 
 
 def test_a_plan_for_another_shape_or_with_wishes_is_refused():
@@ -76,18 +89,33 @@ def test_a_report_says_what_was_done():
     assert report.gflops == pytest.approx(2e-9 * 500**3 / report.seconds)
     assert report.check is None and not report.fell_back and report.precaution == ""
     assert "actual" in heptad.explain(report) and "GFLOP/s" in repr(report)
+
+
+def test_what_the_levels_would_spread_is_multiplied_without_them_and_the_report_says_so():
+    a = np.random.default_rng(1).uniform(-1, 1, (300, 300))
+    wishes = {"algorithm": "strassen", "force_levels": 1, "return_report": True}
+    _, report = heptad.matmul(a, a, **wishes)
+    assert len(report.plan.levels) == 1 and report.precaution == ""
     a[3, 4] = np.nan
-    c, report = heptad.matmul(a, a, algorithm="strassen", return_report=True)
+    c, report = heptad.matmul(a, a, **wishes)
+    assert report.plan.levels == [] and report.precaution == "A holds NaN"
+    assert f"classical: {report.precaution}" in heptad.explain(report)
     assert (np.isnan(c) == np.isnan(a @ a)).all()
 
 
-def test_refined_calls_are_right(tmp_path):
+def test_refined_calls_are_right_and_their_trials_hold_for_the_next_process(tmp_path):
     program = (
         "import heptad, numpy as np; a = np.random.default_rng(1).uniform(-1, 1, (300, 300))\n"
-        "for _ in range(12): assert abs(heptad.matmul(a, a, refine=True) - a @ a).max() < 1e-11"
+        "for _ in range(6):\n"
+        "    c, report = heptad.matmul(a, a, refine=True, force_levels=1, return_report=True)\n"
+        "    assert len(report.plan.levels) == 1 and abs(c - a @ a).max() < 1e-11\n"
+        "    print(report.plan.reason)"
     )
-    done = python("-c", program, HEPTAD_PROFILE_DIR=str(tmp_path))
-    assert done.returncode == 0, done.stderr
+    first, second = (python("-c", program, HEPTAD_PROFILE_DIR=str(tmp_path)) for _ in range(2))
+    assert first.returncode == 0 and second.returncode == 0, first.stderr + second.stderr
+    reasons = first.stdout.splitlines()
+    assert reasons[0].startswith("1 levels were asked for") and reasons[-1].startswith("measured: ")
+    assert set(second.stdout.splitlines()) == {"the faster one of two plans that were measured before"}
 
 
 def test_threads_of_the_default_context():
