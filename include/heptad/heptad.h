@@ -21,8 +21,9 @@ extern "C" {
 /** C := alpha op(A) op(B) + beta C, op(X) = X for trans 'n' or 'N', its transpose for 't', 'T', 'c', 'C'.
  * op(A) is m×k, op(B) k×n, C m×n, column-major; lda, ldb, ldc ≥ max(1, rows as stored).
  * C must overlap neither A nor B. beta = 0: C is not read. alpha = 0 or k = 0: A and B are not read.
- * Blocking and thread-safe. Returns HEPTAD_SUCCESS, or an error code: then C is untouched and
- * heptad_last_error() says which argument was wrong (HEPTAD_INTERNAL_ERROR: it says what became of C). */
+ * Blocking and thread-safe. Returns HEPTAD_SUCCESS, or an error code: then heptad_last_error() says which argument was
+ * wrong, or what else, and C is untouched. But HEPTAD_CANCELLED (the oneTBB task group that the call was made in was
+ * cancelled) and HEPTAD_INTERNAL_ERROR may leave C partly updated: heptad_last_error() says whether. */
 HEPTAD_API int heptad_dgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha, const double* a,
                             int64_t lda, const double* b, int64_t ldb, double beta, double* c, int64_t ldc);
 HEPTAD_API int heptad_sgemm(char transa, char transb, int64_t m, int64_t n, int64_t k, float alpha, const float* a,

@@ -20,7 +20,7 @@ enum class status : int {
   success = 0,
   invalid_argument = 1,  ///< an argument broke its rule; C is untouched
   out_of_memory = 2,     ///< not even the classical algorithm found memory; C is untouched
-  cancelled = 3,         ///< the caller's task group was cancelled; C is partly updated
+  cancelled = 3,         ///< the caller's task group was cancelled; C may be partly updated: the message says whether
   internal_error = 4,    ///< a defect of Heptad; the message says whether C was touched
 };
 
@@ -87,9 +87,11 @@ enum class level_kind { task, explicit_passes, fused };
 struct options {
   double max_error = 100.0;  ///< largest expected growth of the error over the classical product; 1 means classical
   bool guaranteed = false;   ///< apply max_error to the proved bound instead of the expected growth
-  std::optional<std::size_t> max_workspace{};  ///< bytes; absent: twice the size of A, B and C, at most half of the
-                                               ///< free memory; 0: fused levels only
-  int max_levels = -1;                         ///< at most so many levels; negative: as many as pay
+  /// Bytes of sums, temporaries and packing; absent: twice the size of A, B and C, at most half of the free memory.
+  /// What needs nothing but packing is always allowed, that is the classical product and fused levels straight into C:
+  /// with 0, or a cap below their packing, one of these runs, and plan::workspace is larger than the cap.
+  std::optional<std::size_t> max_workspace{};
+  int max_levels = -1;    ///< at most so many levels; negative: as many as pay
   int force_levels = -1;  ///< exactly so many levels wherever the dimensions allow (for tests); negative: planned
   std::string algorithm = "auto";  ///< "auto", a name from `heptad info`, a shape as "3x2x4", or the path of a file
   bool deterministic = false;      ///< bitwise the same result whatever the number of workers and the scheduler
@@ -210,6 +212,9 @@ public:
   context(context&&) noexcept;
   context& operator=(context&&) noexcept;
   [[nodiscard]] int threads() const noexcept;
+
+  /// The workspace of calls that have ended is kept for the next ones; this frees it. Calls in progress keep theirs.
+  void release_workspace() noexcept;
 
   struct impl;
   explicit context(std::unique_ptr<impl> state) noexcept;

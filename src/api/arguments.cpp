@@ -62,6 +62,22 @@ void check_view(char const* name, matrix_view<T> const& X, bool accessed) {
   }
 }
 
+/// From the first byte of X to the one behind its last.
+template <typename T>
+std::string addresses(matrix_view<T const> const& X) {
+  constexpr std::int64_t size = sizeof(T);
+  auto begin = reinterpret_cast<std::intptr_t>(X.data), end = begin + size;
+  for (std::int64_t const reach : {(X.rows - 1) * X.row_stride * size, (X.cols - 1) * X.col_stride * size})
+    (reach < 0 ? begin : end) += reach;
+  return fmt::format("[{:#x}, {:#x})", begin, end);
+}
+
+template <typename T>
+void check_apart(matrix_view<T const> const& C, char const* name, matrix_view<T const> const& X) {
+  if (overlap(C, X))
+    reject(fmt::format("C must not overlap {}: C is in {}, {} in {}", name, addresses(C), name, addresses(X)));
+}
+
 }  // namespace
 
 template <typename T>
@@ -74,9 +90,8 @@ void check_operands(operands<T> const& x) {
   if (x.B.rows != x.A.cols) reject(fmt::format("B.rows = {} must be A.cols = {}", x.B.rows, x.A.cols));
   if (x.B.cols != x.C.cols) reject(fmt::format("B.cols = {} must be C.cols = {}", x.B.cols, x.C.cols));
   if (!reads) return;
-  matrix_view<T const> const C = x.C;
-  if (overlap(C, x.A)) reject("C must not overlap A");
-  if (overlap(C, x.B)) reject("C must not overlap B");
+  check_apart<T>(x.C, "A", x.A);
+  check_apart<T>(x.C, "B", x.B);
 }
 
 void check_problem(problem const& shape, std::int64_t element_bytes) {

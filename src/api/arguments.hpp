@@ -9,6 +9,9 @@
 
 namespace heptad {
 
+/// Workers of a context: as many as a machine may have cores; beyond that a caller has passed something else.
+inline constexpr int most_threads = 1 << 14;
+
 /// A product as the caller gave it, C := alpha A B + beta C.
 template <typename T>
 struct operands {

@@ -13,6 +13,7 @@
 
 #include "codelets/cpu/kernel_set.hpp"
 #include "src/algorithm/algorithm.hpp"
+#include "src/api/arguments.hpp"
 
 namespace heptad {
 namespace {
@@ -32,6 +33,13 @@ std::optional<Number> parse_number(std::string_view text) {
 int parse_count(char const* name, std::string_view text) {
   auto const value = parse_number<int>(text);
   if (!value || *value < 0) reject(name, text, "an integer of at least 0");
+  return *value;
+}
+
+int parse_threads(char const* name, std::string_view text) {
+  auto const value = parse_number<int>(text);
+  if (!value || *value < 0 || *value > most_threads)
+    reject(name, text, fmt::format("an integer of at least 0 and at most {}", most_threads));
   return *value;
 }
 
@@ -95,7 +103,7 @@ environment parse_environment(std::function<char const*(char const*)> const& get
   auto const read = [&get](char const* name, auto parse, auto& into) {
     if (char const* value = get(name)) into = parse(name, value);
   };
-  read("HEPTAD_NUM_THREADS", parse_count, result.threads);
+  read("HEPTAD_NUM_THREADS", parse_threads, result.threads);
   read("HEPTAD_SCHEDULER", parse_scheduler, result.defaults.scheduler);
   read("HEPTAD_MAX_LEVELS", parse_count, result.defaults.max_levels);
   read("HEPTAD_FORCE_LEVELS", parse_count, result.defaults.force_levels);
@@ -109,11 +117,20 @@ environment parse_environment(std::function<char const*(char const*)> const& get
   return result;
 }
 
+void add_algorithms(environment const& env) {
+  if (env.algorithms.empty()) return;
+  try {
+    add_algorithms(env.algorithms);
+  } catch (error const& wrong) {
+    throw error(wrong.code(), fmt::format("HEPTAD_ALGORITHMS = '{}': {}", env.algorithms, wrong.what()));
+  }
+}
+
 environment const& process_environment() {
   static std::variant<environment, error> const parsed = []() -> std::variant<environment, error> {
     try {
       environment result = parse_environment([](char const* name) { return std::getenv(name); });
-      if (!result.algorithms.empty()) add_algorithms(result.algorithms);
+      add_algorithms(result);
       return result;
     } catch (error const& wrong) {
       return wrong;

@@ -23,8 +23,10 @@ struct environment {
 /// Pure. `get` gives the value of a variable, or null. Throws error{invalid_argument} that names variable and value.
 environment parse_environment(std::function<char const*(char const*)> const& get);
 
-/// That of the process, parsed at the first call, when HEPTAD_ALGORITHMS is read, too. Throws as parse_environment, and
-/// when a file there is wrong, every time.
+/// Reads what HEPTAD_ALGORITHMS names. Throws error that names it and its value, and the file that is wrong.
+void add_algorithms(environment const& env);
+
+/// That of the process, parsed at the first call, when its algorithms are added, too. Throws as those two, every time.
 environment const& process_environment();
 
 /// Fields of `wishes` that are untouched take the value they have in `defaults`.

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <limits>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "src/matrix/limits.hpp"
@@ -21,6 +23,7 @@ namespace heptad {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 std::atomic<allocation_gate> gate{nullptr};
 
@@ -37,7 +40,7 @@ memory_pool::block allocate(std::size_t bytes) noexcept {
 }
 
 /// The number after `key` in a file of "key value" lines, or the first number when key is empty.
-std::size_t read_number(char const* path, std::string const& key, std::size_t otherwise) {
+std::size_t read_number(std::filesystem::path const& path, std::string const& key, std::size_t otherwise) {
   std::ifstream file(path);
   std::string word;
   std::size_t value = 0;
@@ -48,12 +51,44 @@ std::size_t read_number(char const* path, std::string const& key, std::size_t ot
   return otherwise;
 }
 
+/// What the limit of a control group leaves.
+std::size_t left_to(std::filesystem::path const& group) {
+  std::size_t const limit = read_number(group / "memory.max", "", unlimited);
+  if (limit == unlimited) return unlimited;
+  // Pages of the file cache count as used but are given up under pressure.
+  std::size_t const used = read_number(group / "memory.current", "", 0);
+  std::size_t const cached = read_number(group / "memory.stat", "inactive_file", 0);
+  std::size_t const held = used - std::min(used, cached);
+  return limit - std::min(limit, held);
+}
+
+/// The path of the process's control group below the root; empty for the root itself, and when there is none.
+std::filesystem::path control_group(std::filesystem::path const& proc) {
+  constexpr std::string_view root = "0::/";  // version 2 has the number 0 and no controllers
+  std::ifstream file(proc / "self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(root)) return line.substr(root.size());
+  }
+  return {};
+}
+
 }  // namespace
 
 void set_allocation_gate(allocation_gate ask) noexcept { gate.store(ask); }
 
-memory_pool::~memory_pool() {
-  for (block const& b : idle_) std::free(b.data);
+memory_pool::~memory_pool() { release(); }
+
+void memory_pool::release() noexcept {
+  std::vector<block> released;
+  {
+    std::lock_guard const lock(mutex_);
+    released.swap(idle_);
+  }
+  for (block const& b : released) {
+    // malloc keeps some of what is freed: at least its pages go back to the system.
+    if (b.bytes >= huge_page) (void)madvise(b.data, b.bytes, MADV_DONTNEED);
+    std::free(b.data);
+  }
 }
 
 memory_pool::lease memory_pool::take(std::size_t bytes) noexcept {
@@ -88,20 +123,22 @@ void memory_pool::give_back(block b) noexcept {
 }
 
 std::size_t free_memory() {
-  constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+  static_assert(RLIM_INFINITY == unlimited);
+  rlimit address_space{unlimited, unlimited};
+  (void)getrlimit(RLIMIT_AS, &address_space);
+  return free_memory("/proc", "/sys", address_space.rlim_cur);
+}
+
+std::size_t free_memory(std::filesystem::path const& proc, std::filesystem::path const& sys,
+                        std::size_t address_space) {
   std::size_t free = unlimited;
-  if (std::size_t const kib = read_number("/proc/meminfo", "MemAvailable:", 0); kib > 0) free = kib * 1024;
-  std::size_t const limit = read_number("/sys/fs/cgroup/memory.max", "", unlimited);
-  if (limit != unlimited) {
-    // Pages of the file cache count as used but are given up under pressure.
-    std::size_t const used = read_number("/sys/fs/cgroup/memory.current", "", 0);
-    std::size_t const cached = read_number("/sys/fs/cgroup/memory.stat", "inactive_file", 0);
-    std::size_t const held = used - std::min(used, cached);
-    free = std::min(free, limit - std::min(limit, held));
-  }
-  rlimit address_space{};
-  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    free = std::min<std::size_t>(free, address_space.rlim_cur);
+  if (std::size_t const kib = read_number(proc / "meminfo", "MemAvailable:", 0); kib > 0) free = kib * 1024;
+  std::filesystem::path group = sys / "fs/cgroup";
+  free = std::min(free, left_to(group));
+  for (auto const& name : control_group(proc)) free = std::min(free, left_to(group /= name));
+  if (address_space != unlimited) {
+    std::size_t const mapped = read_number(proc / "self/statm", "", 0) * static_cast<std::size_t>(getpagesize());
+    free = std::min(free, address_space - std::min(address_space, mapped));
   }
   return free;
 }

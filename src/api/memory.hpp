@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -48,6 +49,9 @@ public:
   /// At least `bytes`, 64-byte aligned (huge pages from 2 MiB up), contents undefined. Empty when there is no memory.
   [[nodiscard]] lease take(std::size_t bytes) noexcept;
 
+  /// Frees every block that is not leased.
+  void release() noexcept;
+
 private:
   void give_back(block b) noexcept;
 
@@ -55,9 +59,12 @@ private:
   std::vector<block> idle_;
 };
 
-/// Bytes that the process may still take: the least of the machine's available memory, its control group's limit and
-/// its address space limit.
+/// Bytes that the process may still take: the least of the machine's available memory and of what is left of the limits
+/// of its control group (version 2), of the groups above that, and of its address space.
 std::size_t free_memory();
+/// The same by the files below `proc` and `sys`, of which any may be missing. address_space: the limit in bytes;
+/// SIZE_MAX: none.
+std::size_t free_memory(std::filesystem::path const& proc, std::filesystem::path const& sys, std::size_t address_space);
 
 /// For tests: asked before every allocation of a block; false makes it fail. Null: every allocation is tried.
 using allocation_gate = bool (*)(std::size_t bytes);

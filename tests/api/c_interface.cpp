@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // heptad_dgemm and heptad_sgemm: values, codes and messages.
+#include <fmt/format.h>
 #include <heptad/heptad.h>
 
 #include <catch2/catch.hpp>
@@ -132,9 +133,10 @@ TEST_CASE("C may not overlap A or B") {
   auto const before = memory;
   double *const x = memory.data(), *const y = x + 100;
   CHECK(heptad_dgemm('n', 'n', 5, 5, 5, 1, x, 5, y, 5, 0, x + 24, 5) == HEPTAD_INVALID_ARGUMENT);
-  CHECK(std::string(heptad_last_error()) == "C must not overlap A");
+  auto const range = [](double const* begin) { return fmt::format("[{}, {})", fmt::ptr(begin), fmt::ptr(begin + 25)); };
+  CHECK(heptad_last_error() == "C must not overlap A: C is in " + range(x + 24) + ", A in " + range(x));
   CHECK(heptad_dgemm('n', 'n', 5, 5, 5, 1, x, 5, y, 5, 0, y - 24, 5) == HEPTAD_INVALID_ARGUMENT);
-  CHECK(std::string(heptad_last_error()) == "C must not overlap B");
+  CHECK(heptad_last_error() == "C must not overlap B: C is in " + range(y - 24) + ", B in " + range(y));
   CHECK((memory == before));
   CHECK(heptad_dgemm('n', 'n', 5, 5, 5, 1, x, 5, y, 5, 0, x + 25, 5) == HEPTAD_SUCCESS);
   // The last quadrant from two others of one matrix with leading dimension 10.

@@ -30,6 +30,7 @@ TEST_CASE("without variables the environment is the defaults") {
 TEST_CASE("good values are taken") {
   CHECK(parse({{"HEPTAD_NUM_THREADS", "12"}}).threads == 12);
   CHECK(parse({{"HEPTAD_NUM_THREADS", "0"}}).threads == 0);
+  CHECK(parse({{"HEPTAD_NUM_THREADS", "16384"}}).threads == 16384);
   CHECK(parse({{"HEPTAD_SCHEDULER", "sequential"}}).defaults.scheduler == heptad::scheduler_kind::sequential);
   CHECK(parse({{"HEPTAD_SCHEDULER", "tbb"}}).defaults.scheduler == heptad::scheduler_kind::tbb);
   CHECK(parse({{"HEPTAD_MAX_LEVELS", "0"}}).defaults.max_levels == 0);
@@ -55,6 +56,8 @@ TEST_CASE("a bad value is an error that names the variable and the value") {
       {"HEPTAD_NUM_THREADS", ""},
       {"HEPTAD_NUM_THREADS", "two"},
       {"HEPTAD_NUM_THREADS", "2 "},
+      {"HEPTAD_NUM_THREADS", "16385"},
+      {"HEPTAD_NUM_THREADS", "99999"},
       {"HEPTAD_NUM_THREADS", "99999999999"},
       {"HEPTAD_SCHEDULER", "TBB"},
       {"HEPTAD_SCHEDULER", ""},
@@ -82,6 +85,14 @@ TEST_CASE("a bad value is an error that names the variable and the value") {
     CHECK(e.code() == heptad::status::invalid_argument);
     CHECK(std::string(e.what()).starts_with(name + " = '" + value + "' must be "));
   }
+}
+
+TEST_CASE("algorithms that cannot be read are an error that names the variable and the value") {
+  heptad::environment env;
+  heptad::add_algorithms(env);
+  env.algorithms = "no/such/folder";
+  CHECK_THROWS_WITH(heptad::add_algorithms(env),
+                    "HEPTAD_ALGORITHMS = 'no/such/folder': no/such/folder: No such file or directory");
 }
 
 TEST_CASE("an option that is set wins over the environment, one at its default does not") {
