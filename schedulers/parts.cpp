@@ -2,8 +2,8 @@
 #include "schedulers/parts.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,7 +28,7 @@ void run_parts(std::span<std::size_t const> on_cpu, std::span<std::size_t const>
   for (std::size_t const part : idle ? on_devices.first(on_devices.size() - 1) : on_devices) {
     try {
       threads.emplace_back([&tell, &work, part] { tell(part, work.on_device(part)); });
-    } catch (std::system_error const&) {
+    } catch (std::exception const&) {  // std::system_error, std::bad_alloc
       tell(part, part_end::untouched);
     }
   }

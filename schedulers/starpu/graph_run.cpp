@@ -89,6 +89,7 @@ graph_run::graph_run(bound_product const& product, std::span<starpu_data_handle_
       priorities_(priorities_of(*product.work, *product.order, known_priorities(options.sched_ctx, options.priority),
                                 all_moves())),
       lane_of_worker_(lanes()),
+      last_end_(lane_of_worker_.size()),
       records_(product.work->tasks.size()),
       start_(std::chrono::steady_clock::now()) {
   graph const& g = *product.work;
@@ -372,9 +373,8 @@ void graph_run::on_task_end(void* argument) {
 std::pmr::vector<task_record> graph_run::take_records() {
   std::ranges::sort(records_, {}, &task_record::end);
   // A device is given its next task while it works on the one before.
-  std::vector<double> last_end(lane_of_worker_.size(), 0);
   for (task_record& r : records_) {
-    double& before = last_end[static_cast<std::size_t>(r.worker)];
+    double& before = last_end_[static_cast<std::size_t>(r.worker)];
     r.begin = std::max(r.begin, before);
     before = r.end;
   }

@@ -75,7 +75,7 @@ public:
     return product_.work->tasks[static_cast<std::size_t>(x.number)];
   }
 
-  /// After the end: one record a task, in the order of their ends.
+  /// After the end: one record a task, in the order of their ends. Allocates nothing, as C is done.
   [[nodiscard]] std::pmr::vector<task_record> take_records();
   [[nodiscard]] double elapsed() const;
 
@@ -130,6 +130,7 @@ private:
   new_task access_;              // to the whole of C, before its parts are used
   std::vector<int> priorities_;  // of every task, in what the policy knows
   std::vector<int> lane_of_worker_;
+  std::vector<double> last_end_;  // of each lane, for take_records
   std::pmr::vector<task_record> records_;
   std::atomic<std::size_t> running_{0};
   std::function<void()> finished_;

@@ -104,16 +104,18 @@ public:
   void unlock() { mutex_.unlock(); }
 
   catalogue() {
+    addition built_in;
     for (embedded_file const& file : embedded_algorithms()) {
       entry e;
       e.header = parse_header(std::string(file.text), file.name);
       e.file = &file;
-      add(std::move(e));
+      add(built_in, std::move(e));
     }
-    add_symmetries(0);
+    add_symmetries(built_in);
     entry e;
     e.header = {"strassen*strassen", "two levels of strassen", 4, 4, 4, 49};
-    add(std::move(e));
+    add(built_in, std::move(e));
+    publish(built_in);
   }
 
   [[nodiscard]] std::vector<algorithm_header> headers() {
@@ -134,14 +136,15 @@ public:
       if (index_.count(x.name) > 0)
         throw error(status::invalid_argument,
                     fmt::format("{}: the name {} is that of an algorithm that is known already", directory, x.name));
-    std::size_t const first = entries_.size();
+    addition fresh;
     for (algorithm const& x : found) {
       entry e;
       e.header = {x.name, x.source, x.m, x.k, x.n, x.rank()};
       e.coefficients = std::make_shared<algorithm const>(x);
-      add(std::move(e));
+      add(fresh, std::move(e));
     }
-    add_symmetries(first);
+    add_symmetries(fresh);
+    publish(fresh);
   }
 
   loaded find(std::string const& name) {
@@ -150,26 +153,42 @@ public:
   }
 
 private:
-  void add(entry e) {
-    index_.emplace(e.header.name, entries_.size());
-    entries_.push_back(std::move(e));
+  using name_index = std::map<std::string, std::size_t, std::less<>>;
+
+  /// Entries that nobody sees yet, and where their names will lead.
+  struct addition {
+    std::vector<entry> entries;
+    name_index index;
+  };
+
+  void add(addition& to, entry e) const {
+    to.index.emplace(e.header.name, entries_.size() + to.entries.size());
+    to.entries.push_back(std::move(e));
   }
 
-  /// huang233 and huang332 from huang323, where no file has that name; of the entries from `first` on.
-  void add_symmetries(std::size_t first) {
-    for (std::size_t i = first, files = entries_.size(); i < files; ++i) {
-      algorithm_header const header = entries_[i].header;
+  /// Once there is room nothing can fail.
+  void publish(addition& x) {
+    entries_.reserve(entries_.size() + x.entries.size());
+    for (entry& e : x.entries) entries_.push_back(std::move(e));
+    index_.merge(x.index);
+  }
+
+  /// huang233 and huang332 from huang323, where no file has that name.
+  void add_symmetries(addition& to) const {
+    for (std::size_t i = 0, files = to.entries.size(); i < files; ++i) {
+      algorithm_header const header = to.entries[i].header;
       std::string stem = header.name;
       if (stem.ends_with(digits(sides(header)))) stem.resize(stem.size() - digits(sides(header)).size());
       for (symmetry const how : symmetries) {
         auto const shape = sides(how, header);
-        entry e = entries_[i];
+        entry e = to.entries[i];
         e.header.name = stem + digits(shape);
         e.header.m = shape[0], e.header.k = shape[1], e.header.n = shape[2];
         e.how = how;
-        e.base = entries_[i].coefficients;
+        e.base = to.entries[i].coefficients;
         e.coefficients = nullptr;
-        if (shape != sides(header) && index_.count(e.header.name) == 0) add(std::move(e));
+        bool const taken = index_.contains(e.header.name) || to.index.contains(e.header.name);
+        if (shape != sides(header) && !taken) add(to, std::move(e));
       }
     }
   }
@@ -231,9 +250,9 @@ private:
   }
 
   std::mutex mutex_;
-  std::vector<entry> entries_;                             // with names of their own
-  std::map<std::string, std::size_t, std::less<>> index_;  // into entries_
-  std::map<std::string, loaded, std::less<>> others_;      // compositions and files that were asked for
+  std::vector<entry> entries_;                         // with names of their own
+  name_index index_;                                   // into entries_
+  std::map<std::string, loaded, std::less<>> others_;  // compositions and files that were asked for
 };
 
 catalogue& the_catalogue() {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Algorithms from files of the user's: read with care, since a path may lead anywhere.
+#include <dirent.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -33,14 +37,36 @@ algorithm load_algorithm(std::string const& path) {
   return parse_algorithm(text, path);
 }
 
-std::vector<algorithm> load_directory(std::string const& directory) {
+namespace {
+
+/// Of the files *.txt, sorted. std::filesystem would end the process where there is no memory for a name.
+std::vector<std::string> text_files_in(std::string const& directory) {
+  struct closing {
+    void operator()(DIR* folder) const { closedir(folder); }
+  };
+  auto const refuse = [&directory](int problem) {
+    throw error(status::invalid_argument, fmt::format("{}: {}", directory, std::generic_category().message(problem)));
+  };
+  std::unique_ptr<DIR, closing> const folder(opendir(directory.c_str()));
+  if (!folder) refuse(errno);
+  auto const next = [&folder] {
+    errno = 0;
+    return readdir(folder.get());
+  };
   std::vector<std::string> paths;
-  std::error_code problem;
-  for (std::filesystem::directory_iterator entry(directory, problem), end; !problem && entry != end;
-       entry.increment(problem))
-    if (entry->path().extension() == ".txt") paths.push_back(entry->path().string());
-  if (problem) throw error(status::invalid_argument, fmt::format("{}: {}", directory, problem.message()));
+  while (dirent const* const entry = next()) {
+    std::filesystem::path const path = std::filesystem::path(directory) / entry->d_name;
+    if (path.extension() == ".txt") paths.push_back(path.string());
+  }
+  if (errno != 0) refuse(errno);
   std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+std::vector<algorithm> load_directory(std::string const& directory) {
+  std::vector<std::string> const paths = text_files_in(directory);
   std::vector<algorithm> list;
   std::map<std::string, std::string> path_of;
   for (std::string const& path : paths) {

@@ -15,6 +15,7 @@
 #include <heptad/tbb.hpp>
 
 #include "codelets/cpu/kernel_set.hpp"
+#include "src/api/arguments.hpp"
 #include "src/api/environment.hpp"
 #include "src/api/no_memory.hpp"
 
@@ -22,10 +23,8 @@ namespace heptad {
 namespace {
 
 int checked_threads(int n) {
-  // As many workers as a machine may have cores; beyond that a caller has passed something else.
-  constexpr int most = 1 << 14;
-  if (n < 0 || n > most) {
-    throw error(status::invalid_argument, fmt::format("threads = {} must be between 0 and {}", n, most));
+  if (n < 0 || n > most_threads) {
+    throw error(status::invalid_argument, fmt::format("threads = {} must be between 0 and {}", n, most_threads));
   }
   return n == 0 ? usable_cores() : n;
 }
@@ -55,9 +54,7 @@ int usable_cores() {
 worker_group::worker_group(int threads) : threads_(checked_threads(threads)) {
   [[maybe_unused]] static int const registered = pthread_atfork(nullptr, nullptr, &after_fork);
   // The child of a fork uses no workers, and a thread of the parent may have held oneTBB's lock.
-  if (!without_workers() && threads_ > oneapi::tbb::info::default_concurrency()) {
-    more_than_cores_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_));
-  }
+  if (!without_workers() && threads_ > oneapi::tbb::info::default_concurrency()) more_than_cores_.emplace(threads_);
   own_.emplace(threads_);
   arena_ = &*own_;
 }
@@ -86,14 +83,14 @@ machine_profile const& context::impl::machine() {
   try {
     std::string const path = profile_path();
     std::string stale;
-    machine_ = load_profile(path, &stale, cpu::best_kernel_set<double>().name);
-    if (!machine_) {
+    auto found = load_profile(path, &stale, cpu::best_kernel_set<double>().name);
+    if (!found) {
       machine_source_ = fmt::format("defaults: no profile at {}; `heptad calibrate` makes one", path);
     } else if (!stale.empty()) {
-      machine_.reset();
       machine_source_ = fmt::format("defaults: {}", stale);
     } else {
       machine_source_ = path;
+      machine_ = std::move(found);  // last: from now on it is not asked for again
     }
   } catch (error const& unusable) {
     machine_source_ = fmt::format("defaults: {}", unusable.what());
@@ -116,6 +113,7 @@ context::context(context&&) noexcept = default;
 context& context::operator=(context&&) noexcept = default;
 
 int context::threads() const noexcept { return impl_->workers()->threads(); }
+void context::release_workspace() noexcept { impl_->memory.release(); }
 
 context make_context(oneapi::tbb::task_arena& arena) {
   return or_no_memory([&arena] {

@@ -2,7 +2,6 @@
 // The state behind a context: its workers, their memory, the plans of recent calls and what is known of the machine.
 #pragma once
 
-#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <memory>
@@ -16,6 +15,7 @@
 #include "src/api/memory.hpp"
 #include "src/api/plan_cache.hpp"
 #include "src/api/refine.hpp"
+#include "src/api/worker_limit.hpp"
 #include "src/plan/profile.hpp"
 
 namespace heptad {
@@ -31,8 +31,7 @@ public:
 
 private:
   int threads_;
-  // Without it oneTBB starts no more workers than there are cores, whatever the arena asks for.
-  std::optional<oneapi::tbb::global_control> more_than_cores_;
+  std::optional<worker_limit> more_than_cores_;
   std::optional<oneapi::tbb::task_arena> own_;
   oneapi::tbb::task_arena* arena_;
 };

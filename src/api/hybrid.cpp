@@ -5,9 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "schedulers/parts.hpp"
@@ -61,11 +65,17 @@ public:
   void run() {
     std::vector<std::size_t> on_cpu, on_devices;
     for (std::size_t i = 0; i < told_.parts.size(); ++i) (told_.parts[i].device < 0 ? on_cpu : on_devices).push_back(i);
+    // What fails later may fail for want of memory.
+    for (std::size_t const i : on_devices) told_.parts[i].failure.reserve(room);
+    failure_.reserve(room * told_.parts.size());
     told_.planning_seconds = since(begin_);
     run_parts(on_cpu, on_devices, *this);
-    if (!failure_.empty())
-      throw error(failure_code_,
-                  failure_ + (failure_code_ == status::invalid_argument ? "" : "; other parts of C are done"));
+    if (failure_.empty()) return;
+    try {
+      throw error(failure_code_, failure_ + (told_.parts.size() > 1 ? "; other parts of C are done" : ""));
+    } catch (std::bad_alloc const&) {
+      throw failure_code_ == status::out_of_memory ? no_memory : failed_midway;
+    }
   }
 
   part_end on_device(std::size_t i) noexcept override {
@@ -91,41 +101,59 @@ public:
     part& p = told_.parts[i];
     double const from = since(begin_);
     if (p.failure.empty()) p.begin_seconds = from;
+    if (p.device >= 0 && p.failure.empty()) add(p.failure, "no thread could be started for it");
     try {
       heptad::report const r = heptad::multiply(workers_, block_of(x_, p), wishes_.product);
       double const took = since(begin_) - from;
       if (!p.failure.empty()) told_.taken_over_seconds += took;
-      p.how = (p.failure.empty() ? "" : "by the CPU: ") + describe_levels(r.plan);
       end(p, took);
+      describe(p, r.plan);
     } catch (error const& e) {
-      // With other parts under way C is no more as it was.
-      fail(told_.parts.size() == 1 ? e.code() : status::internal_error, p, e.what());
+      // What it says of C holds where nobody else has written any.
+      bool const alone = told_.parts.size() == 1 && p.failure.empty();
+      if (alone) failure_code_ = e.code(), add(failure_, e.what());
+      else fail(p, e.code() == status::out_of_memory ? "out of memory" : e.what());
     } catch (std::exception const& e) {
-      fail(status::internal_error, p, e.what());
+      fail(p, e.what());
     }
   }
 
 private:
+  static constexpr std::size_t room = 512;  // for what is said of one failure, the rest is cut off
+
+  static void add(std::string& to, std::string_view words) noexcept {
+    to.append(words.substr(0, to.capacity() - to.size()));
+  }
+
+  /// The part is done, also where there is no memory to say how.
+  static void describe(part& p, heptad::plan const& how) noexcept try {
+    p.how = (p.failure.empty() ? "" : "by the CPU: ") + describe_levels(how);
+  } catch (std::bad_alloc const&) {
+  }
+
   void end(part& p, double took) const {
     p.seconds = took;
     p.gflops = 2.0 * double(p.rows) * double(p.cols) * double(x_.A.cols) / took / 1e9;
   }
 
   part_end failed(part& p, char const* why, bool touched) noexcept {
-    p.failure = why;
+    add(p.failure, why);
     p.seconds = since(begin_) - p.begin_seconds;
     bool const recoverable = !touched || x_.beta == T(0);
     if (recoverable && wishes_.take_over) return part_end::untouched;
-    fail(status::internal_error, p, why, recoverable && !touched ? "it is as it was" : "it is spoilt");
+    fail(p, why, touched ? "it is spoilt" : "it is as it was");
     return part_end::spoilt;
   }
 
-  void fail(status code, part const& p, char const* why, char const* state = "it may be partly updated") noexcept {
+  void fail(part const& p, char const* why, char const* state = "it may be partly updated") noexcept {
     std::lock_guard const lock(failures_);
-    failure_code_ = code;
-    failure_ +=
-        fmt::format("{}{} failed on rows {} to {}, columns {} to {} of C ({}): {}", failure_.empty() ? "" : "; ", p.who,
-                    p.row, p.row + p.rows - 1, p.col, p.col + p.cols - 1, state, why);
+    std::array<char, room> words;
+    auto const end =
+        fmt::format_to_n(words.begin(), words.size(), "{}{} failed on rows {} to {}, columns {} to {} of C ({}): {}",
+                         failure_.empty() ? "" : "; ", p.who, p.row, p.row + p.rows - 1, p.col, p.col + p.cols - 1,
+                         state, why)
+            .out;
+    add(failure_, {words.begin(), end});
   }
 
   context& workers_;
@@ -164,7 +192,11 @@ report multiply(context& workers, device_backend& (*find)(), operands<T> const& 
   told.pinned = p.pinned, told.predicted_seconds = p.predicted_seconds, told.absent = std::move(p.absent);
   shared_product<T>(workers, all, x, wishes, told, begin).run();
   told.seconds = since(begin);
-  all.learn(told);
+  try {
+    all.learn(told);
+  } catch (std::bad_alloc const&) {
+    // The product is done; the next one teaches the same.
+  }
   told.gflops = 2.0 * double(x.C.rows) * double(x.C.cols) * double(x.A.cols) / told.seconds / 1e9;
   return told;
 }

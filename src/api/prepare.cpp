@@ -229,11 +229,16 @@ void check_plan(plan const& how, element_type type, problem const& shape) {
   of_plan.beta_zero = shape.beta_zero;
   if (!(of_plan == shape))
     reject(fmt::format("plan.shape ({}) must be that of the product ({})", text(how.shape), text(shape)));
-  constexpr std::int64_t most_strips = 1 << 16;
+  constexpr std::size_t most_levels = 32;
+  constexpr std::int64_t most_strips = 4 * most_threads;  // the planner makes at most three for a worker
   if (how.workers < 1) reject(fmt::format("plan.workers = {} must be at least 1", how.workers));
   if (how.slots < 1) reject(fmt::format("plan.slots = {} must be at least 1", how.slots));
   if (how.strips < 1 || how.strips > most_strips)
     reject(fmt::format("plan.strips = {} must be between 1 and {}", how.strips, most_strips));
+  if (how.levels.size() > most_levels)
+    reject(fmt::format("plan.levels: {} must be at most {}", how.levels.size(), most_levels));
+  if (!std::ranges::is_sorted(how.levels, {}, &plan_level::kind))
+    reject("plan.levels: tasks must come before explicit passes, and these before fused levels");
   std::int64_t m = shape.m, n = shape.n, k = shape.k;  // of a block below the levels so far
   for (plan_level const& level : how.levels) {
     if (level.coefficients == nullptr) reject(fmt::format("plan.levels: '{}' must have its coefficients", level.name));

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file is a cache: one that cannot be read or written, or is of another machine, never makes a product fail.
+// What is kept is a cache: whatever the file holds, and wherever memory runs out, no product fails for it.
 #include "src/api/refine.hpp"
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
 #include "src/algorithm/algorithm.hpp"
-#include "src/plan/plan_json.hpp"
+#include "src/api/decisions.hpp"
+#include "src/api/prepare.hpp"
 #include "src/plan/planner.hpp"
-#include "src/plan/profile.hpp"
-#include "src/plan/replace_file.hpp"
+#include "tasks/gemm_graph.hpp"
 
 namespace heptad {
 namespace {
-
-using nlohmann::json;
-
-/// A decision holds for this CPU, version and kernel set.
-json header(machine_profile const& machine) {
-  return {{"cpu", machine.cpu}, {"version", machine.version}, {"kernel", machine.kernel}};
-}
 
 char const* word_for(scheduler_kind who) {
   return who == scheduler_kind::tbb ? "" : who == scheduler_kind::starpu ? " starpu" : " sequential";
@@ -43,30 +35,7 @@ std::string name_of(plan_key const& key) {
       o.kernel, o.deterministic ? " deterministic" : "", word_for(o.scheduler));
 }
 
-json read_file(machine_profile const& machine) {
-  try {
-    std::ifstream file(refined_path());
-    json const parsed = json::parse(file, nullptr, false);
-    bool const usable = parsed.is_object() && parsed.value("machine", json()) == header(machine) &&
-                        parsed.value("plans", json()).is_object();
-    if (usable) return parsed;
-  } catch (error const&) {
-    // no place for it
-  }
-  return {{"machine", header(machine)}, {"plans", json::object()}};
-}
-
-void write_file(json const& all) {
-  try {
-    static_cast<void>(replace_file(refined_path(), all.dump(1) + '\n'));
-  } catch (error const&) {
-    // no place for it
-  }
-}
-
 }  // namespace
-
-std::string refined_path() { return (std::filesystem::path(profile_path()).parent_path() / "refined.json").string(); }
 
 refinements::trial refinements::next(entry& e) {
   if (e.plans.size() < 2) return {e.plans.front(), -1};
@@ -80,19 +49,24 @@ refinements::entry* refinements::find(plan_key const& key, machine_profile const
     entries_.splice(entries_.begin(), entries_, known);
     return &entries_.front();
   }
-  json const plans = read_file(machine).at("plans");
-  auto const kept = plans.find(name_of(key));
-  if (kept == plans.end()) return nullptr;
   try {
-    plan p = choices_from_json(*kept);
+    auto const all = read_decisions(machine);
+    auto const kept = std::ranges::find(all, name_of(key), &decision::of);
+    if (kept == all.end()) return nullptr;
+    plan p = kept->how;
+    for (plan_level& level : p.levels) level.coefficients = find_algorithm(level.name);
     p.type = key.type;
     p.shape = key.shape;
     p.workers = key.workers;
+    p.deterministic = key.wishes.deterministic;
     p.reason = "the faster one of two plans that were measured before";
+    check_plan(p, key.type, key.shape);
     complete_plan(p, machine);
+    bool const cells = needs_cells(p.deterministic, key.wishes.scheduler);
+    (void)build_gemm_graph(p, machine, cells ? tiling::cells : tiling::strips);  // throws where there is none
     return &insert(key, {std::move(p)});
   } catch (std::exception const&) {
-    return nullptr;  // of an algorithm that is not known any more
+    return nullptr;  // no plan of this library, or there is no memory for it: the trials are made again
   }
 }
 
@@ -103,28 +77,35 @@ refinements::entry& refinements::insert(plan_key const& key, std::vector<plan> p
   return entries_.front();
 }
 
-void refinements::tell(plan_key const& key, machine_profile const& machine, trial const& run, double seconds) {
-  if (run.number < 0) return;
+void refinements::tell(plan_key const& key, machine_profile const& machine, trial const& of, double took) noexcept try {
+  if (of.number < 0) return;
   std::lock_guard const lock(mutex_);
   auto const known = std::ranges::find(entries_, key, &entry::key);
   if (known == entries_.end() || known->plans.size() < 2) return;
-  double& least = known->least[static_cast<std::size_t>(run.number)];
-  least = std::min(least, seconds);
+  double& least = known->least[static_cast<std::size_t>(of.number)];
+  least = std::min(least, took);
   if (++known->ended < 2 * turns || std::ranges::max(known->least) == std::numeric_limits<double>::infinity()) return;
   decide(*known);
-  json all = read_file(machine);
-  json decision = choices_to_json(known->plans.front());
-  decision["seconds"] = known->least.front();
-  all["plans"][name_of(key)] = decision;
-  write_file(all);
+  remember(*known, machine);
+} catch (std::exception const&) {
+  // Later calls decide, or a later process does.
 }
 
 void refinements::decide(entry& e) {
   std::size_t const better = e.least[1] < e.least[0] ? 1 : 0;
-  plan winner = e.plans[better];
-  winner.reason = fmt::format("measured: {:.6f} s, the other plan {:.6f} s", e.least[better], e.least[1 - better]);
-  e.least = {e.least[better]};
-  e.plans = {std::move(winner)};
+  e.plans[better].reason =
+      fmt::format("measured: {:.6f} s, the other plan {:.6f} s", e.least[better], e.least[1 - better]);
+  auto const worse = static_cast<std::ptrdiff_t>(1 - better);  // nothing fails from here on
+  e.plans.erase(e.plans.begin() + worse);
+  e.least.erase(e.least.begin() + worse);
+}
+
+void refinements::remember(entry const& e, machine_profile const& machine) {
+  auto all = read_decisions(machine);
+  std::string name = name_of(e.key);
+  std::erase_if(all, [&name](decision const& d) { return d.of == name; });
+  all.push_back({std::move(name), e.plans.front(), e.least.front()});
+  write_decisions(all, machine);
 }
 
 }  // namespace heptad

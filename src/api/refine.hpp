@@ -37,8 +37,8 @@ public:
     return next(*known);
   }
 
-  /// What a trial took. Decides after the last one.
-  void tell(plan_key const& key, machine_profile const& machine, trial const& run, double seconds);
+  /// Seconds that a trial took. Decides after the last one. The product is done: what fails here fails in silence.
+  void tell(plan_key const& key, machine_profile const& machine, trial const& of, double took) noexcept;
 
 private:
   struct entry {
@@ -52,13 +52,11 @@ private:
   entry& insert(plan_key const& key, std::vector<plan> plans);
   static trial next(entry& e);
   static void decide(entry& e);
+  static void remember(entry const& e, machine_profile const& machine);
 
   static constexpr std::size_t capacity = 256;
   std::mutex mutex_;
   std::list<entry> entries_;  // latest first
 };
-
-/// Where decisions are kept: refined.json beside the profile.
-std::string refined_path();
 
 }  // namespace heptad

@@ -39,6 +39,14 @@ public:
     return whole.size;
   }
 
+  /// Elements of an array in it, at least so many.
+  [[nodiscard]] std::size_t length(std::string const& parent, char const* name, std::size_t least) const {
+    json_value const& found = member(parent, name);
+    if (found.is != json_value::kind::array || found.size < least)
+      fail(json_path(parent, name), least > 0 ? "must be a non-empty array" : "must be an array");
+    return found.size;
+  }
+
   [[nodiscard]] std::string text(std::string const& parent, char const* name) const {
     json_value const& found = member(parent, name);
     if (found.is != json_value::kind::text) fail(json_path(parent, name), "must be a string");
@@ -90,13 +98,6 @@ private:
   [[nodiscard]] json_value const& member(std::string const& parent, char const* name) const {
     if (at(parent).is != json_value::kind::object) fail(parent, "must be an object");
     return at(json_path(parent, name));
-  }
-
-  [[nodiscard]] std::size_t length(std::string const& parent, char const* name, std::size_t least) const {
-    json_value const& found = member(parent, name);
-    if (found.is != json_value::kind::array || found.size < least)
-      fail(json_path(parent, name), least > 0 ? "must be a non-empty array" : "must be an array");
-    return found.size;
   }
 
   template <typename Number>

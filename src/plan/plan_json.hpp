@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan as JSON, for `--json`, the recorded benchmarks and the plans that are kept from run to run.
+// A plan as JSON, for `--json` and the recorded benchmarks.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

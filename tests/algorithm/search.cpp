@@ -65,7 +65,7 @@ binary_scheme strassen_as_bits() {
 
 }  // namespace
 
-TEST_CASE("a search finds <3,2,3;15>, and what it finds multiplies") {
+TEST_CASE("a search finds 15 products for <3,2,3>, and what it finds multiplies") {
   settings how = moves_only({3, 2, 3}, 50'000'000);
   how.rank = 15;
   knowledge const known = quietly(how);

@@ -82,9 +82,13 @@ TEST_CASE("a plan that no product has is refused, and C stays as it is") {
     }
     return std::string("none");
   };
-  CHECK(message([](plan& p) { p.levels.assign(64, p.levels.front()); }) ==
+  CHECK(message([](plan& p) { p.levels.assign(64, p.levels.front()); }) == "plan.levels: 64 must be at most 32");
+  CHECK(message([](plan& p) { p.levels.assign(6, p.levels.front()); }) ==
         "plan.levels: 'strassen' must not cut m = 40, n = 40, k = 40 into more blocks than elements");
-  CHECK(message([](plan& p) { p.levels.assign(6, p.levels.front()); }) != "none");
+  CHECK(message([](plan& p) {
+          p.levels.assign(2, p.levels.front());
+          p.levels[0].kind = level_kind::fused, p.levels[1].kind = level_kind::task;
+        }) == "plan.levels: tasks must come before explicit passes, and these before fused levels");
   CHECK(message([](plan& p) { p.strips = 1'000'000'000'000; }) ==
         "plan.strips = 1000000000000 must be between 1 and 65536");
   CHECK(x.C == std::vector<double>(x.C.size(), 0.0));

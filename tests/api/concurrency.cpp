@@ -67,7 +67,7 @@ TEMPLATE_TEST_CASE("deterministic products have the same bits for 1 to 8 workers
   }
 }
 
-TEST_CASE("a context of more workers than cores uses them all, and nothing breaks") {
+TEST_CASE("a product is planned for all workers of a context, more than there are cores, and nothing breaks") {
   heptad::context workers(8);
   CHECK(workers.threads() == 8);
   inputs<double> const x(400, 400, 400);
@@ -75,7 +75,10 @@ TEST_CASE("a context of more workers than cores uses them all, and nothing break
   forced.force_levels = 2;
   padded_matrix<double> C(x.C0);
   heptad::report const r = heptad::gemm(workers, 1.0, x.A.read(), x.B.read(), 0.0, C.view(), forced);
-  CHECK(r.busy_seconds.size() <= 8);
+  if (heptad::test::own_workers) {
+    CHECK(r.plan.workers == 8);
+    CHECK(r.busy_seconds.size() == 8);
+  }
   CHECK(heptad::test::largest_error(1.0, x.A, x.B, 0.0, x.C0, C) <= heptad::test::tolerance<double>(r.plan, 1, 0));
 }
 
@@ -192,13 +195,23 @@ TEST_CASE("workers can be set while calls are in progress") {
   heptad::context& shared = heptad::default_context();
   auto const expected = x.multiply(shared, wishes);
   std::atomic<bool> stop{false};
-  std::atomic<int> wrong{0};
+  std::atomic<int> made{0}, wrong{0};
   std::thread caller([&] {
-    while (!stop) wrong += x.multiply(shared, wishes) != expected;
+    while (!stop) {
+      wrong += x.multiply(shared, wishes) != expected;
+      ++made;
+      made.notify_one();
+    }
   });
-  for (int n : {1, 4, 2, 8, 3, 0}) CHECK(heptad_set_num_threads(n) == HEPTAD_SUCCESS);
+  made.wait(0);
+  for (int n : {1, 4, 2, 8, 3, 0}) {
+    int const before = made;
+    CHECK(heptad_set_num_threads(n) == HEPTAD_SUCCESS);
+    made.wait(before);
+  }
   stop = true;
   caller.join();
+  CHECK(made >= 7);
   CHECK(wrong == 0);
 }
 

@@ -6,7 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
+#include "src/algorithm/algorithm.hpp"
+#include "src/api/decisions.hpp"
 #include "src/plan/planner.hpp"
 #include "tests/api/reference.hpp"
 #include "tests/temporary_folder.hpp"
@@ -45,6 +49,20 @@ plan decide(refinements& all, plan_key const& key, machine_profile const& machin
   auto const last = all.next(key, machine, candidates);
   CHECK(last.number == -1);
   return last.how;
+}
+
+std::string read_text() {
+  std::ifstream file(refined_path());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The text with another value of the last field of that name.
+std::string with(std::string text, std::string const& field, std::string const& value) {
+  std::size_t const name = text.rfind('"' + field + "\": ");
+  REQUIRE(name != std::string::npos);
+  std::size_t const from = name + field.size() + 4;
+  std::size_t const end = text[from] == '[' ? text.find(']', from) + 1 : text.find_first_of(",}", from);
+  return text.replace(from, end - from, value);
 }
 
 }  // namespace
@@ -92,6 +110,78 @@ TEST_CASE("a damaged file of decisions is as good as none") {
     plan_key const key = key_for(1400);
     CHECK(all.next(key, machine, [&] { return two_plans(key, machine); }).number == 0);
   }
+}
+
+TEST_CASE("a decision for what is no plan of the product is as good as none, and is decided anew") {
+  profile_folder const folder;
+  machine_profile const machine = default_profile();
+  plan_key const key = key_for(1500);
+  refinements first;
+  (void)decide(first, key, machine, 1, 2);
+  std::string const text = read_text();
+  auto const levels = [](int count, std::string const& algorithm, std::string const& kind) {
+    std::string list;
+    for (int i = 0; i < count; ++i)
+      list += (i > 0 ? ", " : "") + ("{\"algorithm\": \"" + algorithm + "\", \"kind\": \"" + kind + "\"}");
+    return list;
+  };
+  std::string const good = with(text, "strips", "7");
+  auto const number_with = [&](std::string const& file) {
+    std::ofstream(refined_path()) << file;
+    refinements all;
+    return all.next(key, machine, [&] { return two_plans(key, machine); }).number;
+  };
+  CHECK(number_with(good) == -1);
+  for (std::string const& bad :
+       {with(text, "kernel", "\"of tomorrow\""), with(text, "slots", "0"), with(text, "slots", "-1"),
+        with(text, "strips", "0"), with(text, "strips", "4611686018427387904"), with(text, "strips", "1000000000000"),
+        with(text, "levels", "3"), with(text, "levels", "[{}]"),
+        with(text, "levels", '[' + levels(64, "strassen", "task") + ']'),
+        with(text, "levels", '[' + levels(1000, "classical", "task") + ']'),
+        with(text, "levels", '[' + levels(1, "strassen", "fused") + ", " + levels(1, "strassen", "task") + ']'),
+        with(text, "levels", '[' + levels(1, "fewest444", "fused") + ", " + levels(1, "fewest444", "fused") + ']'),
+        with(text, "levels", '[' + levels(1, "of tomorrow", "task") + ']'),
+        with(text, "levels", '[' + levels(1, "strassen", "of tomorrow") + ']')}) {
+    INFO(bad);
+    CHECK(number_with(bad) == 0);
+  }
+  refinements again;
+  (void)decide(again, key, machine, 1, 2);
+  CHECK(read_text() == text);
+}
+
+TEST_CASE("decisions of several products are kept side by side, and a new one takes the place of the old") {
+  profile_folder const folder;
+  machine_profile const machine = default_profile();
+  refinements all;
+  for (std::int64_t const n : {1400, 1500, 1600}) (void)decide(all, key_for(n), machine, 1, 2);
+  auto const kept = read_decisions(machine);
+  REQUIRE(kept.size() == 3);
+  std::string const damaged = with(read_text(), "kernel", "\"of tomorrow\"");
+  std::ofstream(refined_path()) << damaged;
+  refinements later;
+  (void)decide(later, key_for(1600), machine, 3, 2);
+  auto const now = read_decisions(machine);
+  REQUIRE(now.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(now[i].of == kept[i].of);
+    CHECK(now[i].seconds == (i < 2 ? 1 : 2));
+  }
+}
+
+TEST_CASE("a decision whose algorithm lies at a path that is not UTF-8 holds for the process") {
+  profile_folder const folder;
+  machine_profile const machine = default_profile();
+  plan_key key = key_for(1500);
+  key.wishes.algorithm = (folder.folder.path() / "\xff.txt").string();
+  key.wishes.force_levels = 1;
+  std::ofstream(key.wishes.algorithm) << to_text(*find_algorithm("strassen"));
+  refinements all;
+  (void)decide(all, key_for(1400), machine, 1, 2);
+  std::string const before = read_text();
+  plan const winner = decide(all, key, machine, 2, 1);
+  CHECK(same_choices(winner, two_plans(key, machine)[1]));
+  CHECK(read_text() == before);
 }
 
 TEST_CASE("refined calls give the product, whichever plan has its turn") {

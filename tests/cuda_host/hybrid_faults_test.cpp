@@ -38,7 +38,7 @@ TEST_CASE("the CPU takes over what a device failed to compute, where C is as it 
     }
 }
 
-TEST_CASE("a device lost after it began to store is an error that names the spoilt block; the rest of C is done") {
+TEST_CASE("a device lost after it began to store is an error that names the spoilt block, and the rest of C is done") {
   context workers(2);
   paper_devices devices;
   devices.broken = fault::touched;

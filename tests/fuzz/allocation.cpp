@@ -12,16 +12,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <heptad/heptad.hpp>
+#include <iterator>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/api/decisions.hpp"
 #include "tests/fuzz/blas.hpp"
 #include "tests/fuzz/failing_memory.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace {
 
@@ -165,6 +171,52 @@ bool not_finite(problem& x) {
   return done;
 }
 
+/// Calls that take turns between two plans until one is decided and kept, beside another decision; then one of a
+/// context that finds it, as a later process would.
+class refined_calls {
+public:
+  refined_calls() {
+    setenv("HEPTAD_PROFILE_DIR", folder_.path().c_str(), 1);
+    path_ = heptad::refined_path();
+    problem x;
+    if (multiply_in_turns(x, "winograd").plan.reason.find("measured") == std::string::npos)
+      throw std::runtime_error("no plan was decided");
+    std::ifstream file(path_);
+    others_.assign(std::istreambuf_iterator<char>(file), {});
+    if (others_.find("winograd") == std::string::npos) throw std::runtime_error("no decision was kept");
+  }
+
+  bool operator()(problem& x) const {
+    std::FILE* const file = std::fopen(path_.c_str(), "w");
+    std::fwrite(others_.data(), 1, others_.size(), file);
+    std::fclose(file);
+    return attempt([&] {
+      (void)multiply_in_turns(x, "strassen");
+      if (x.right()) (void)multiply_in_turns(x, "strassen", 1);
+    });
+  }
+
+private:
+  /// The last call. Ends at the first wrong result.
+  static heptad::report multiply_in_turns(problem& x, char const* algorithm, int calls = 5) {
+    x.C = x.C0;
+    heptad::context workers(2);
+    heptad::options wishes;
+    wishes.algorithm = algorithm;
+    wishes.force_levels = 1;
+    wishes.refine = true;
+    heptad::report told;
+    for (int call = 1;; ++call) {
+      told = cpp_gemm(workers, x, wishes);
+      if (call == calls || !x.right()) return told;
+      x.C = x.C0;
+    }
+  }
+
+  heptad::test::temporary_folder const folder_;
+  std::string path_, others_;
+};
+
 struct scenario {
   char const* name;
   std::function<bool(problem&)> call;
@@ -269,6 +321,7 @@ int main() {
     good = holds(run_in_child, s, x, sanitized ? 3 : 24) && good;
   }
   linear_system system;
+  refined_calls const refined;
   using heptad::scaling_kind;
   using heptad::scheduler_kind;
   for (scenario const& s :
@@ -285,6 +338,7 @@ int main() {
         {"C++ sequential, scaled, checked",
          with({.scheduler = scheduler_kind::sequential, .scaling = scaling_kind::both, .check = 1})},
         {"C++ deterministic", with({.deterministic = true})},
+        {"refined", std::cref(refined)},
         {"plan, explain, run", with_own_plan}}) {
     good = holds(run_once, s, x, sanitized ? 5 : 48) && good;
   }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random calls of the C interface and of the drop-in beside the reference BLAS: sizes, leading dimensions, flags,
-// scalars, special values, shared operands and broken rules. Every call is a function of --seed and its number, which
-// a failure names, whichever of the --threads makes it. What levels run is up to the environment (HEPTAD_FORCE_LEVELS,
-// HEPTAD_BLAS_MIN_SIZE).
+// scalars, special values, shared operands and broken rules. Every call is a function of --seed, --largest and its
+// number, whichever of the --threads makes it; what levels run is up to the environment (HEPTAD_FORCE_LEVELS,
+// HEPTAD_BLAS_MIN_SIZE, ...). A failure prints the command that repeats it, with all of these.
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -47,6 +50,15 @@ arguments parse(int argc, char** argv) {
   return given;
 }
 
+/// The command that makes this call alone.
+std::string command_of(char const* program, arguments const& given, std::uint64_t call) {
+  std::string command;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (std::string_view(*variable).starts_with("HEPTAD_")) command += fmt::format("{} ", *variable);
+  return command + fmt::format("{} --seed {} --first {} --calls 1 --largest {} --reference {}", program, given.seed,
+                               call, given.largest, given.reference);
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void xerbla_(char const*, int const* info, std::size_t) {
@@ -69,8 +81,7 @@ int main(int argc, char** argv) {
     for (std::uint64_t call; !failed && (call = next++) < given.first + given.calls;) {
       std::string const failure = tests.run(given.seed, call);
       if (failure.empty()) continue;
-      std::printf("seed %llu, call %llu: %s\n", static_cast<unsigned long long>(given.seed),
-                  static_cast<unsigned long long>(call), failure.c_str());
+      fmt::print("seed {}, call {}: {}\nagain: {}\n", given.seed, call, failure, command_of(argv[0], given, call));
       failed = true;
     }
   };
@@ -79,8 +90,6 @@ int main(int argc, char** argv) {
   work();
   for (std::thread& other : others) other.join();
   if (failed) return 1;
-  std::printf("%llu calls from %llu with seed %llu: %s\n", static_cast<unsigned long long>(given.calls),
-              static_cast<unsigned long long>(given.first), static_cast<unsigned long long>(given.seed),
-              tests.summary().c_str());
+  fmt::print("{} calls from {} with seed {}: {}\n", given.calls, given.first, given.seed, tests.summary());
   return 0;
 }

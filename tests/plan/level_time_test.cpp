@@ -45,7 +45,7 @@ TEST_CASE("products wait for each other, whatever the workers") {
   CHECK(level_time(chain, {.workers = 8, .strips = 4}) == 3);  // of which two run beside each other
 }
 
-TEST_CASE("all workers share the sums; products that need none run beside them") {
+TEST_CASE("all workers share the sums, and products that need none run beside them") {
   CHECK(level_time(free_products(4, 0), {.workers = 4, .sums = 2}) == Approx(0.5 + 1));
   // Two are at work: the other two need one time for the sums, then all take the last four.
   CHECK(level_time(free_products(6, 2), {.workers = 4, .sums = 2}) == Approx(2));

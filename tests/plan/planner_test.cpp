@@ -167,7 +167,7 @@ TEST_CASE("sides are filled up with zeros where that costs less than fringes, an
   }
 }
 
-TEST_CASE("levels go task, explicit, fused; one worker gets no task levels") {
+TEST_CASE("levels go task, explicit, fused, and one worker gets no task levels") {
   for (int workers : {1, 2, 8})
     for (std::int64_t n : {1024, 2048, 4096, 8192}) {
       plan const p = f64_plan(square(n), workers);
@@ -210,17 +210,20 @@ TEST_CASE("max_error caps the expected growth, or the proved one when guaranteed
   options o;
   for (double most : {1.0, 2.0, 2.4, 5.0, 30.0, 100.0}) {
     o.max_error = most;
-    CHECK(f64_plan(square(8192), 2, o).growth <= most);
+    plan const p = f64_plan(square(8192), 2, o);
+    CHECK(p.growth <= most);
+    CHECK(p.levels.empty() == (most == 1));
   }
   o.guaranteed = true;
   for (double most : {1.0, 4.0, 50.0, 1000.0}) {
     o.max_error = most;
-    CHECK(f64_plan(square(8192), 2, o).bound <= most * 8192.0 * 8195.0 * 1.0001);
+    plan const p = f64_plan(square(8192), 2, o);
+    CHECK(p.bound <= most * 8192.0 * 8195.0 * 1.0001);
+    CHECK(p.levels.empty() == (most == 1));
   }
-  CHECK_FALSE(f64_plan(square(8192), 2, o).levels.empty());
 }
 
-TEST_CASE("the workspace keeps to its cap") {
+TEST_CASE("the workspace keeps to its cap, and a large one is used") {
   double const operands = 3.0 * 4096 * 4096 * 8;
   for (int workers : {1, 2, 4}) {
     CHECK(static_cast<double>(f64_plan(square(4096), workers).workspace) <= 2 * operands);
@@ -231,13 +234,16 @@ TEST_CASE("the workspace keeps to its cap") {
       plan const p = f64_plan(square(4096), workers, o);
       CHECK(p.workspace <= *o.max_workspace);
       CHECK(p.workspace_cap == *o.max_workspace);
-      CHECK(p.workspace >= before / 2);  // a larger cap is used
+      CHECK(p.workspace >= before / 2);
+      CHECK_FALSE(p.levels.empty());
       before = p.workspace;
     }
+    CHECK(static_cast<double>(before) > operands);
   }
   // Half of what is free, when that is less.
   plan const p = choose_plan(element_type::f64, square(4096), 1, 100'000'000, test::zen4(), {});
   CHECK(p.workspace <= 50'000'000);
+  CHECK_FALSE(p.levels.empty());
 }
 
 TEST_CASE("no cap on the workspace makes a plan slower than no workspace at all") {

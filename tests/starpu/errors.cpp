@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What submit_gemm and the blocking call refuse, before anything is submitted.
 #include <atomic>
-#include <cstdlib>
 #include <heptad/starpu.hpp>
 #include <string>
 
@@ -72,22 +71,19 @@ TEST_CASE("handles that do not make a product are named") {
 }
 
 TEST_CASE("without a CPU worker nothing is submitted") {
-  setenv("STARPU_NCPU", "0", 1);
-  starpu_conf conf;
-  starpu_conf_init(&conf);
-  int const started = starpu_init(&conf);
-  std::string said = "StarPU itself refuses to start";
-  if (started == 0) {
-    std::mt19937 random(2);
-    handled_matrix<double> A(8, 8, random), B(8, 8, random), C(8, 8, random);
-    said = message_of([&] { (void)submit_gemm(1.0, A.share(), B.share(), 0.0, C.share()); });
-    A.release(), B.release(), C.release();
-    starpu_shutdown();
-    CHECK(said.starts_with("StarPU has no CPU worker"));
+  {
+    two_nodes const nodes;
+    SKIP_WITHOUT_DEVICE  // without any worker StarPU does not start
   }
-  setenv("STARPU_NCPU", "2", 1);
-  INFO(said);
-  CHECK((started == 0 || started == -ENODEV));
+  own_starpu const runtime("eager", {{"STARPU_NCPU", "0"}, {"STARPU_NOPENCL", "1"}, {"STARPU_OPENCL_ON_CPUS", "1"}});
+  REQUIRE(starpu_cpu_worker_get_count() == 0);
+  std::mt19937 random(2);
+  handled_matrix<double> A(8, 8, random), B(8, 8, random), C(8, 8, random), before(C);
+  CHECK(message_of([&] {
+          (void)submit_gemm(1.0, A.share(), B.share(), 0.0, C.share());
+        }).starts_with("StarPU has no CPU worker"));
+  A.release(), B.release(), C.release();
+  CHECK((C.data == before.data));
 }
 
 TEST_CASE("no memory is an error before anything is submitted") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// submit_gemm without memory.
+// Products without memory, before they are submitted and after.
 #include <heptad/starpu.hpp>
 
+#include "schedulers/starpu/graph_run.hpp"
+#include "src/api/runtime_call.hpp"
 #include "tests/new_operators.hpp"
 #include "tests/starpu/runtime.hpp"
 
@@ -55,4 +57,27 @@ TEST_CASE("whichever allocation of a submission fails, nothing was submitted, an
   CHECK(failures > 10);  // a single task, as where the levels are fused, is more than that many allocations
   C.release();
   CHECK((C.data == expected.data));
+}
+
+TEST_CASE("what a run has recorded is taken without memory: C is done by then") {
+  own_starpu const runtime;
+  std::mt19937 random(18);
+  handled_matrix<double> A(96, 80, random), B(80, 64, random), C(96, 64, random);
+  starpu_data_handle_t const handles[3] = {A.share(), B.share(), C.share()};
+  runtime_request request;
+  request.shape.m = 96, request.shape.n = 64, request.shape.k = 80;
+  request.wishes.force_levels = 1;
+  request.workers = 2;
+  request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
+  auto const call = make_runtime_call(1.0, 1.0, request);
+  starpu::graph_run one(call->product(), handles, {});
+  one.prepare();
+  one.submit([] {});
+  starpu_task_wait_for_all();
+  allocation_succeeds = succeeds;
+  allowed = 0;
+  auto const records = one.take_records();
+  allowed = -1;
+  allocation_succeeds = nullptr;
+  CHECK(records.size() == call->product().work->tasks.size());
 }
