@@ -64,7 +64,7 @@ class Wishes(TypedDict, total=False):
     guaranteed: bool
     """Apply max_error to the proved bound instead of the expected growth."""
     max_workspace: int | None
-    """Bytes; None: twice the size of the matrices, at most half of the free memory; 0: fused levels only."""
+    """Bytes; None: twice the size of the matrices, at most half of the free memory; 0: nothing but packing."""
     max_levels: int | None
     """At most so many levels; None: as many as pay."""
     force_levels: int | None

@@ -23,6 +23,13 @@ constexpr double dots_bytes = 128 << 10;
 // Between buffers, see workspace_pool.
 constexpr double stagger_bytes = 320;
 
+/// Workers that begin tasks of one length together do not end them together: how much of a task the last one is behind
+/// the mean. Measured: 1.5 to 5 % on 2 workers, 20 to 35 % on the 16 of a shared virtual machine.
+double lateness(int workers) {
+  constexpr double of_two = 0.03;
+  return of_two * std::log2(workers);
+}
+
 /// Of a node, by how it updates its C.
 struct by_update {
   double overwrite = 0, accumulate = 0;
@@ -413,11 +420,6 @@ private:
 };
 
 }  // namespace
-
-double lateness(int workers) {
-  constexpr double of_two = 0.03;
-  return of_two * std::log2(workers);
-}
 
 void core_sizes(outline const& o, problem const& shape, estimate& result) {
   std::int64_t m = 1, n = 1, k = 1;

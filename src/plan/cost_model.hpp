@@ -51,10 +51,6 @@ struct estimate {
   [[nodiscard]] double workspace() const noexcept { return buffers + packing; }
 };
 
-/// Workers that begin tasks of one length together do not end them together: how much of a task the last one is behind
-/// the mean. Measured: 1.5 to 5 % on 2 workers, 20 to 35 % on the 16 of a shared virtual machine.
-double lateness(int workers);
-
 /// The part of the problem that the levels divide; filled up along the sides that it pads.
 void core_sizes(outline const& o, problem const& shape, estimate& result);
 

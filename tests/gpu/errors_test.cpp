@@ -97,13 +97,35 @@ TEST_CASE("an executable refuses another shape, type or beta, and a handle of an
 }
 
 TEST_CASE("a product whose workspace cannot be had is done with less") {
-  operands_on_device x;
+  constexpr std::int64_t side = 4096;
+  auto const whole = [](device_array<double> const& x) { return column_major(x.data(), side, side, side); };
+  std::vector<double> integers(side * side);
+  for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = static_cast<double>(i * 7 % 11 % 5) - 2;
+  device_array<double> const A(integers), B(integers);
+  device_array<double> expected(integers), C(integers);
+  auto const multiply = [&](device_array<double> const& into, cuda::options const& wishes) {
+    cuda::gemm<double>(nullptr, nullptr, 1.0, whole(A), whole(B), 0.0, whole(into), wishes);
+  };
+  multiply(expected, {.max_levels = 0});  // cuBLAS takes its memory, too
+  expected.download();
+
+  cuda::options const wishes{.force_levels = 2};
+  problem shape;
+  shape.m = shape.n = shape.k = side, shape.beta_zero = true;
+  std::size_t const needed = cuda::make_plan<double>(shape, wishes).workspace;
+  cudaMemPool_t pool = nullptr;
+  require(cudaDeviceGetDefaultMemPool(&pool, 0));
+  require(cudaMemPoolTrimTo(pool, 0));
   std::size_t free = 0, total = 0;
-  cuda::options wishes;
-  wishes.max_workspace = std::size_t{1} << 60;
-  wishes.max_levels = 2;
-  CHECK_NOTHROW(cuda::gemm<double>(nullptr, nullptr, 1.0, square(x.A.data()), square(x.B.data()), 0.0,
-                                   square(x.C.data()), wishes));
   require(cudaMemGetInfo(&free, &total));
-  CHECK(free > 0);
+  REQUIRE(needed > 0);
+  REQUIRE(free > needed);
+  void *taken = nullptr, *wanted = nullptr;
+  require(cudaMalloc(&taken, free - needed / 2));
+  CHECK(cudaMalloc(&wanted, needed) == cudaErrorMemoryAllocation);
+  static_cast<void>(cudaGetLastError());
+  CHECK_NOTHROW(multiply(C, wishes));
+  C.download();
+  require(cudaFree(taken));
+  CHECK(C.host == expected.host);
 }
