@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workspace: large blocks leased by one call at a time and kept for the next. There are never more blocks than there
-// were calls at once. Failure is an answer (an empty lease), not an exception: the caller then plans smaller.
+// Workspace: large blocks leased by one call at a time and kept for the next. There are never more blocks than calls at
+// once have leased. Failure is an answer (an empty lease), not an exception: the caller then plans smaller.
 #pragma once
 
 #include <cstddef>
