@@ -109,7 +109,8 @@ TEST_CASE("a product whose workspace cannot be had is done with less") {
   multiply(expected, {.max_levels = 0});  // cuBLAS takes its memory, too
   expected.download();
 
-  cuda::options const wishes{.force_levels = 2};
+  // A plan that does not look at what is free.
+  cuda::options const wishes{.max_workspace = std::size_t{1} << 60, .force_levels = 2};
   problem shape;
   shape.m = shape.n = shape.k = side, shape.beta_zero = true;
   std::size_t const needed = cuda::make_plan<double>(shape, wishes).workspace;
@@ -127,5 +128,5 @@ TEST_CASE("a product whose workspace cannot be had is done with less") {
   CHECK_NOTHROW(multiply(C, wishes));
   C.download();
   require(cudaFree(taken));
-  CHECK(C.host == expected.host);
+  CHECK((C.host == expected.host));  // nobody wants to read them
 }
