@@ -15,6 +15,7 @@
 #include "src/api/environment.hpp"
 #include "src/api/memory.hpp"
 #include "src/api/present.hpp"
+#include "src/plan/find_or_make.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad::hybrid {
@@ -115,9 +116,7 @@ std::vector<participant> crew::participants_by_rates() {
   // Logical devices of one device have the same predictions, and the same sizes are asked for again and again.
   auto const known = std::make_shared<std::map<std::tuple<int, std::int64_t, std::int64_t>, double>>();
   auto const remembered = [known](int who, auto rows, auto cols, auto const& predict) {
-    auto const [found, fresh] = known->try_emplace({who, rows, cols}, 0.0);
-    if (fresh) found->second = predict();
-    return found->second;
+    return find_or_make(*known, {who, rows, cols}, predict);
   };
   std::vector<participant> all;
   all.push_back({[=, this](auto rows, auto cols) {

@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "src/plan/choice_words.hpp"
 #include "src/plan/json_fields.hpp"
 #include "src/plan/replace_file.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr char const* kind_names[] = {"task", "explicit", "fused"};
 constexpr char const *ab = "AB", *independent = "independent";
 
 /// A JSON string with its quotes.
@@ -28,9 +26,9 @@ std::vector<plan_level> read_levels(json_fields const& from, std::string const& 
   std::vector<plan_level> levels;
   for (std::size_t i = 0; i < count; ++i) {
     std::string const level = fmt::format("{}.levels[{}]", field, i);
-    auto const kind = std::ranges::find(kind_names, from.text(level, "kind"));
-    if (kind == std::end(kind_names)) from.fail(level, "is of no known kind");
-    levels.push_back({from.text(level, "algorithm"), static_cast<level_kind>(kind - std::begin(kind_names)), nullptr});
+    auto const kind = level_kind_of(from.text(level, "kind"));
+    if (!kind) from.fail(level, "is of no known kind");
+    levels.push_back({from.text(level, "algorithm"), *kind, nullptr});
   }
   return levels;
 }
@@ -45,8 +43,7 @@ decision read_decision(json_fields const& from, std::string const& field) {
   number("seconds", d.seconds);
   d.how.product_buffer = from.text(field, "variant") == ab;
   d.how.independent = from.text(field, "order") == independent;
-  std::string const pads = from.text(field, "pads");
-  d.how.pads = {pads.find('m') != pads.npos, pads.find('n') != pads.npos, pads.find('k') != pads.npos};
+  d.how.pads = padding_of(from.text(field, "pads"));
   d.how.kernel = from.text(field, "kernel");
   return d;
 }
@@ -56,12 +53,12 @@ std::string to_text(decision const& d) {
   std::string levels;
   for (plan_level const& l : p.levels)
     levels += fmt::format(R"({}{{"algorithm": {}, "kind": "{}"}})", levels.empty() ? "" : ", ", quoted(l.name),
-                          kind_names[static_cast<int>(l.kind)]);
+                          word_of(l.kind));
   return fmt::format(
-      R"({{"of": {}, "levels": [{}], "variant": "{}", "slots": {}, "order": "{}", "strips": {}, "pads": "{}{}{}", )"
+      R"({{"of": {}, "levels": [{}], "variant": "{}", "slots": {}, "order": "{}", "strips": {}, "pads": "{}", )"
       R"("kernel": {}, "seconds": {}}})",
       quoted(d.of), levels, p.product_buffer ? ab : "ABC", p.slots, p.independent ? independent : "in place", p.strips,
-      p.pads.m ? "m" : "", p.pads.n ? "n" : "", p.pads.k ? "k" : "", quoted(p.kernel), d.seconds);
+      letters_of(p.pads), quoted(p.kernel), d.seconds);
 }
 
 }  // namespace

@@ -30,16 +30,13 @@ std::optional<Number> parse_number(std::string_view text) {
   return value;
 }
 
+constexpr int any = std::numeric_limits<int>::max();
+
+template <int Most = any>
 int parse_count(char const* name, std::string_view text) {
   auto const value = parse_number<int>(text);
-  if (!value || *value < 0) reject(name, text, "an integer of at least 0");
-  return *value;
-}
-
-int parse_threads(char const* name, std::string_view text) {
-  auto const value = parse_number<int>(text);
-  if (!value || *value < 0 || *value > most_threads)
-    reject(name, text, fmt::format("an integer of at least 0 and at most {}", most_threads));
+  if (!value || *value < 0 || *value > Most)
+    reject(name, text, "an integer of at least 0" + (Most == any ? "" : fmt::format(" and at most {}", Most)));
   return *value;
 }
 
@@ -103,10 +100,10 @@ environment parse_environment(std::function<char const*(char const*)> const& get
   auto const read = [&get](char const* name, auto parse, auto& into) {
     if (char const* value = get(name)) into = parse(name, value);
   };
-  read("HEPTAD_NUM_THREADS", parse_threads, result.threads);
+  read("HEPTAD_NUM_THREADS", parse_count<most_threads>, result.threads);
   read("HEPTAD_SCHEDULER", parse_scheduler, result.defaults.scheduler);
-  read("HEPTAD_MAX_LEVELS", parse_count, result.defaults.max_levels);
-  read("HEPTAD_FORCE_LEVELS", parse_count, result.defaults.force_levels);
+  read("HEPTAD_MAX_LEVELS", parse_count<>, result.defaults.max_levels);
+  read("HEPTAD_FORCE_LEVELS", parse_count<>, result.defaults.force_levels);
   read("HEPTAD_MAX_ERROR", parse_max_error, result.defaults.max_error);
   read("HEPTAD_MAX_WORKSPACE", parse_bytes, result.defaults.max_workspace);
   read("HEPTAD_KERNEL", parse_kernel, result.defaults.kernel);

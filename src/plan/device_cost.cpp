@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "src/plan/find_or_make.hpp"
 #include "src/plan/fused_tiles.hpp"
 
 namespace heptad::cuda {
@@ -16,16 +17,12 @@ known_stage const& known(std::string const& name, int levels) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, known_stage> all;
   std::lock_guard const lock(mutex);
-  std::pair const key{name, levels};
-  auto found = all.find(key);
-  if (found == all.end()) {
+  return find_or_make(all, {name, levels}, [&] {
     auto const one = find_algorithm(name);
     auto composed = one;
     for (int l = 1; l < levels; ++l) composed = std::make_shared<algorithm const>(kronecker(*one, *composed));
-    known_stage counted{composed, traffic_of(*composed), accuracy_of(*one, level_kind::fused)};
-    found = all.emplace(key, std::move(counted)).first;
-  }
-  return found->second;
+    return known_stage{composed, traffic_of(*composed), accuracy_of(*one, level_kind::fused)};
+  });
 }
 
 namespace {

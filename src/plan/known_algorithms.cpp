@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "src/plan/find_or_make.hpp"
+
 namespace heptad {
 namespace {
 
@@ -30,24 +32,19 @@ known_algorithm const& know(std::shared_ptr<algorithm const> const& x) {
     std::erase_if(known, [](auto const& entry) { return entry.second.coefficients.use_count() == 1; });
     std::erase_if(waits, [&](auto const& entry) { return !known.contains(entry.first.first); });
   }
-  auto found = known.find(x.get());
-  if (found == known.end()) {
-    // Counted before it is remembered: what has no memory half-way leaves nothing behind.
+  return find_or_make(known, x.get(), [&x] {
     known_algorithm counted{x, traffic_of(*x), accuracy_of(*x)};
     counted.traffic.passes = passes_of(*x);
-    found = known.emplace(x.get(), std::move(counted)).first;
-  }
-  return found->second;
+    return counted;
+  });
 }
 
 product_waits const& waits_of(known_algorithm const& x, level_order order) {
   auto& [mutex, known, waits] = all();
   std::lock_guard const lock(mutex);
   algorithm const& coefficients = *x.coefficients;
-  std::pair const key{&coefficients, order.number()};
-  auto found = waits.find(key);
-  if (found == waits.end()) found = waits.emplace(key, waits_of(schedule_level(coefficients, order.wishes()))).first;
-  return found->second;
+  return find_or_make(waits, {&coefficients, order.number()},
+                      [&] { return waits_of(schedule_level(coefficients, order.wishes())); });
 }
 
 }  // namespace heptad

@@ -5,16 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "src/algorithm/algorithm.hpp"
+#include "src/plan/choice_words.hpp"
 
 namespace heptad {
 namespace {
 
-constexpr char const* kind_names[] = {"task", "explicit", "fused"};
-
 nlohmann::json levels_to_json(plan const& how) {
   auto levels = nlohmann::json::array();
-  for (plan_level const& l : how.levels)
-    levels.push_back({{"algorithm", l.name}, {"kind", kind_names[static_cast<int>(l.kind)]}});
+  for (plan_level const& l : how.levels) levels.push_back({{"algorithm", l.name}, {"kind", word_of(l.kind)}});
   return levels;
 }
 
@@ -28,10 +26,6 @@ nlohmann::json candidates_to_json(std::vector<candidate> const& candidates) {
                     {"bound", c.bound},
                     {"verdict", c.verdict}});
   return list;
-}
-
-std::string letters_of(padding const& pads) {
-  return std::string(pads.m ? "m" : "") + (pads.n ? "n" : "") + (pads.k ? "k" : "");
 }
 
 }  // namespace
@@ -51,19 +45,16 @@ plan choices_from_json(nlohmann::json const& choices) {
   plan p;
   for (nlohmann::json const& l : choices.at("levels")) {
     auto const name = l.at("algorithm").get<std::string>();
-    auto const kind = std::ranges::find(kind_names, l.at("kind").get<std::string>());
+    auto const kind = level_kind_of(l.at("kind").get<std::string>());
     auto const x = find_algorithm(name);
-    if (x == nullptr || kind == std::end(kind_names))
-      throw error(status::invalid_argument, "plan: level " + l.dump() + " is not known");
-    p.levels.push_back({name, static_cast<level_kind>(kind - std::begin(kind_names)), x});
+    if (x == nullptr || !kind) throw error(status::invalid_argument, "plan: level " + l.dump() + " is not known");
+    p.levels.push_back({name, *kind, x});
   }
   p.product_buffer = choices.at("variant") == "AB";
   p.slots = choices.at("slots");
   p.independent = choices.at("independent");
   p.strips = choices.at("strips");
-  auto const pads = choices.value("pads", std::string());  // older files do not tell
-  auto const has = [&pads](char side) { return pads.find(side) != std::string::npos; };
-  p.pads = {has('m'), has('n'), has('k')};
+  p.pads = padding_of(choices.value("pads", std::string()));  // older files do not tell
   p.deterministic = choices.at("deterministic");
   p.kernel = choices.at("kernel");
   return p;

@@ -13,6 +13,7 @@
 
 #include "src/plan/accuracy.hpp"
 #include "src/plan/block_search.hpp"
+#include "src/plan/choice_words.hpp"
 #include "src/plan/search_space.hpp"
 
 namespace heptad {
@@ -51,10 +52,6 @@ void check(problem const& shape, int workers, options const& wishes) {
   if (!(wishes.max_error >= 1)) reject(fmt::format("max_error = {} must be at least 1", wishes.max_error));
   if (wishes.algorithm != "auto" && find_algorithm(wishes.algorithm) == nullptr)
     reject(fmt::format("algorithm = '{}' must be \"auto\" or a name that `heptad info` lists", wishes.algorithm));
-}
-
-char const* kind_word(level_kind kind) {
-  return kind == level_kind::task ? "task" : kind == level_kind::explicit_passes ? "explicit" : "fused";
 }
 
 // Bitwise the same result for any number of workers: the plan is the one for all cores.
@@ -293,7 +290,7 @@ private:
       while (j < o.levels.size() && o.levels[j].kind == o.levels[i].kind &&
              o.levels[j].algorithm == o.levels[i].algorithm)
         ++j;
-      text += fmt::format("{}{} {} {}", i == 0 ? "" : " + ", j - i, kind_word(o.levels[i].kind),
+      text += fmt::format("{}{} {} {}", i == 0 ? "" : " + ", j - i, word_of(o.levels[i].kind),
                           o.levels[i].algorithm->coefficients->name);
       i = j;
     }

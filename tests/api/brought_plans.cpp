@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans that a caller brings, what takes their place where memory is short, and the bits of deterministic ones.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <functional>
 #include <random>
 #include <vector>
@@ -14,7 +13,7 @@
 #include "src/api/memory.hpp"
 #include "src/plan/planner.hpp"
 #include "src/plan/profile.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/environment_variable.hpp"
 
 using namespace heptad;
 
@@ -99,8 +98,7 @@ TEST_CASE("a deterministic product has the same bits for any number of workers, 
   auto const side = [&random](int most) { return 1 + static_cast<std::int64_t>(random() % most); };
   std::uniform_real_distribution<double> entry(-1, 1);
   // Tasks and calls cost next to nothing here: small products are cut for several workers.
-  test::temporary_folder const folder;
-  setenv("HEPTAD_PROFILE_DIR", folder.path().c_str(), 1);
+  test::profile_folder const folder;
   machine_profile machine = default_profile();
   machine.kernel = cpu::best_kernel_set<double>().name;
   machine.cores = 4;
@@ -125,7 +123,6 @@ TEST_CASE("a deterministic product has the same bits for any number of workers, 
     CHECK(multiply(two) == bits);
     CHECK(multiply(three) == bits);
   }
-  unsetenv("HEPTAD_PROFILE_DIR");
 }
 
 TEST_CASE("where levels are forced, all plans to choose from have them") {

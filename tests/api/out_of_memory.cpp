@@ -5,7 +5,6 @@
 #include <oneapi/tbb/info.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -19,8 +18,8 @@
 #include "src/api/context.hpp"
 #include "src/api/decisions.hpp"
 #include "src/plan/planner.hpp"
+#include "tests/environment_variable.hpp"
 #include "tests/new_operators.hpp"
-#include "tests/temporary_folder.hpp"
 
 using namespace heptad;
 
@@ -54,13 +53,6 @@ void fail_each_allocation(Call const& call, Check const& check) {
   test::allocation_succeeds = nullptr;
 }
 
-/// A profile folder of the test's own.
-struct profile_folder {
-  profile_folder() { setenv("HEPTAD_PROFILE_DIR", folder.path().c_str(), 1); }
-  ~profile_folder() { unsetenv("HEPTAD_PROFILE_DIR"); }
-  test::temporary_folder const folder;
-};
-
 /// As few numbers as a file may have.
 machine_profile small_profile() {
   machine_profile p = default_profile();
@@ -87,7 +79,7 @@ TEST_CASE("whichever allocation fails while a folder of algorithms is read, none
 }
 
 TEST_CASE("where the profile comes from is known, whichever allocation failed when it was first asked for") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   save_profile(small_profile(), profile_path());
   // oneTBB asks for the machine's topology once, and waits for ever when that found no memory.
   (void)oneapi::tbb::info::default_concurrency();
@@ -106,7 +98,7 @@ TEST_CASE("where the profile comes from is known, whichever allocation failed wh
 }
 
 TEST_CASE("whichever allocation fails while one of two plans is decided on, the faster one is, if later") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile const machine = default_profile();
   plan_key const key{element_type::f64, {1500, 1500, 1500}, 1, {}};
   auto const plans = rank_plans(key.type, key.shape, 1, std::size_t{1} << 40, machine, key.wishes, 2, 1);

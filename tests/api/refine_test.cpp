@@ -3,7 +3,6 @@
 #include "src/api/refine.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,18 +12,11 @@
 #include "src/api/decisions.hpp"
 #include "src/plan/planner.hpp"
 #include "tests/api/reference.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/environment_variable.hpp"
 
 using namespace heptad;
 
 namespace {
-
-/// A profile folder of the test's own.
-struct profile_folder {
-  profile_folder() { setenv("HEPTAD_PROFILE_DIR", folder.path().c_str(), 1); }
-  ~profile_folder() { unsetenv("HEPTAD_PROFILE_DIR"); }
-  test::temporary_folder const folder;
-};
 
 plan_key key_for(std::int64_t n) {
   plan_key key{element_type::f64, {n, n, n}, 1, {}};
@@ -68,7 +60,7 @@ std::string with(std::string text, std::string const& field, std::string const& 
 }  // namespace
 
 TEST_CASE("the two best plans take turns, and the faster one stays") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile const machine = default_profile();
   plan_key const key = key_for(1500);
   auto const plans = two_plans(key, machine);
@@ -81,7 +73,7 @@ TEST_CASE("the two best plans take turns, and the faster one stays") {
 }
 
 TEST_CASE("a decision is there for the next process, unless the machine is another one") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile machine = default_profile();
   plan_key const key = key_for(1600);
   refinements now;
@@ -102,7 +94,7 @@ TEST_CASE("a decision is there for the next process, unless the machine is anoth
 }
 
 TEST_CASE("a damaged file of decisions is as good as none") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile const machine = default_profile();
   for (char const* text : {"", "{\"machine\":", "[]", "{\"plans\": 3}"}) {
     std::ofstream(refined_path()) << text;
@@ -113,7 +105,7 @@ TEST_CASE("a damaged file of decisions is as good as none") {
 }
 
 TEST_CASE("a decision for what is no plan of the product is as good as none, and is decided anew") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile const machine = default_profile();
   plan_key const key = key_for(1500);
   refinements first;
@@ -151,7 +143,7 @@ TEST_CASE("a decision for what is no plan of the product is as good as none, and
 }
 
 TEST_CASE("decisions of several products are kept side by side, and a new one takes the place of the old") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile const machine = default_profile();
   refinements all;
   for (std::int64_t const n : {1400, 1500, 1600}) (void)decide(all, key_for(n), machine, 1, 2);
@@ -170,7 +162,7 @@ TEST_CASE("decisions of several products are kept side by side, and a new one ta
 }
 
 TEST_CASE("a decision whose algorithm lies at a path that is not UTF-8 holds for the process") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   machine_profile const machine = default_profile();
   plan_key key = key_for(1500);
   key.wishes.algorithm = (folder.folder.path() / "\xff.txt").string();
@@ -185,7 +177,7 @@ TEST_CASE("a decision whose algorithm lies at a path that is not UTF-8 holds for
 }
 
 TEST_CASE("refined calls give the product, whichever plan has its turn") {
-  profile_folder const folder;
+  test::profile_folder const folder;
   context workers(2);
   options o;
   o.refine = true;

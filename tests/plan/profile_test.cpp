@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,8 +9,8 @@
 #include <heptad/heptad.hpp>
 
 #include "src/plan/profile.hpp"
+#include "tests/environment_variable.hpp"
 #include "tests/plan/machines.hpp"
-#include "tests/temporary_folder.hpp"
 
 using namespace heptad;
 using nlohmann::json;
@@ -20,20 +19,6 @@ namespace {
 
 struct scratch_folder : test::temporary_folder {
   [[nodiscard]] std::string file() const { return (path() / "deeper" / "profile.json").string(); }
-};
-
-struct variable {
-  variable(char const* n, char const* value) : name(n) {
-    if (char const* old = std::getenv(n)) before = old;
-    if (value != nullptr) setenv(n, value, 1);
-    else unsetenv(n);
-  }
-  ~variable() {
-    if (before) setenv(name, before->c_str(), 1);
-    else unsetenv(name);
-  }
-  char const* name;
-  std::optional<std::string> before;
 };
 
 /// No number is a default, and no two of a row are alike.
@@ -185,16 +170,16 @@ TEST_CASE("a profile of another CPU, version or kernel set is stale and says why
 }
 
 TEST_CASE("the profile lies where the environment says") {
-  variable const xdg("XDG_CACHE_HOME", "/x"), home("HOME", "/h");
+  test::environment_variable const xdg("XDG_CACHE_HOME", "/x"), home("HOME", "/h");
   {
-    variable const own("HEPTAD_PROFILE_DIR", "/p");
+    test::environment_variable const own("HEPTAD_PROFILE_DIR", "/p");
     CHECK(profile_path() == "/p/profile.json");
   }
-  variable const none("HEPTAD_PROFILE_DIR", nullptr);
+  test::environment_variable const none("HEPTAD_PROFILE_DIR", nullptr);
   CHECK(profile_path() == "/x/heptad/profile.json");
-  variable const no_xdg("XDG_CACHE_HOME", nullptr);
+  test::environment_variable const no_xdg("XDG_CACHE_HOME", nullptr);
   CHECK(profile_path() == "/h/.cache/heptad/profile.json");
-  variable const no_home("HOME", nullptr);
+  test::environment_variable const no_home("HOME", nullptr);
   CHECK_THROWS_AS(profile_path(), error);
 }
 

@@ -113,11 +113,7 @@ TEST_CASE("a task that StarPU refuses is an error, the tasks before it end, and 
   std::mt19937 random(5);
   handled_matrix<double> A(201, 160, random), B(160, 190, random), C(201, 190, random), wanted(C);
   starpu_data_handle_t const handles[3] = {A.share(), B.share(), C.share()};
-  runtime_request request;
-  request.shape.m = 201, request.shape.n = 190, request.shape.k = 160;
-  request.wishes.force_levels = 2;
-  request.workers = 2;
-  request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
+  runtime_request request = request_for(201, 190, 160, 2);
   request.with_workspace = GENERATE(true, false);
   auto const call = make_runtime_call(1.0, 1.0, request);
   bound_product product = call->product();

@@ -64,12 +64,7 @@ TEST_CASE("what a run has recorded is taken without memory: C is done by then") 
   std::mt19937 random(18);
   handled_matrix<double> A(96, 80, random), B(80, 64, random), C(96, 64, random);
   starpu_data_handle_t const handles[3] = {A.share(), B.share(), C.share()};
-  runtime_request request;
-  request.shape.m = 96, request.shape.n = 64, request.shape.k = 80;
-  request.wishes.force_levels = 1;
-  request.workers = 2;
-  request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
-  auto const call = make_runtime_call(1.0, 1.0, request);
+  auto const call = make_runtime_call(1.0, 1.0, request_for(96, 64, 80, 1));
   starpu::graph_run one(call->product(), handles, {});
   one.prepare();
   one.submit([] {});

@@ -5,9 +5,8 @@
 #include <starpu.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <initializer_list>
-#include <optional>
+#include <list>
 #include <random>
 #include <string>
 #include <string_view>
@@ -15,6 +14,9 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include "src/api/runtime_call.hpp"
+#include "tests/environment_variable.hpp"
 
 namespace heptad::test {
 
@@ -24,11 +26,7 @@ public:
   using setting = std::pair<char const*, char const*>;
 
   explicit own_starpu(char const* policy = "lws", std::initializer_list<setting> settings = {}) {
-    for (auto const& [name, value] : settings) {
-      char const* const before = std::getenv(name);
-      before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
-      setenv(name, value, 1);
-    }
+    for (auto const& [name, value] : settings) environment_.emplace_back(name, value);
     starpu_conf conf;
     starpu_conf_init(&conf);
     conf.sched_policy_name = policy;
@@ -37,18 +35,12 @@ public:
     conf.calibrate = std::string_view(policy).starts_with("dmda");
     REQUIRE(starpu_init(&conf) == 0);
   }
-  ~own_starpu() {
-    starpu_shutdown();
-    for (auto const& [name, value] : before_) {
-      if (value) setenv(name, value->c_str(), 1);
-      else unsetenv(name);
-    }
-  }
+  ~own_starpu() { starpu_shutdown(); }
   own_starpu(own_starpu const&) = delete;
   own_starpu& operator=(own_starpu const&) = delete;
 
 private:
-  std::vector<std::pair<char const*, std::optional<std::string>>> before_;
+  std::list<environment_variable> environment_;
 };
 
 /// One CPU worker and one device.
@@ -137,6 +129,16 @@ starpu_codelet& each_element() {
     return c;
   }();
   return codelet;
+}
+
+/// Of an m×k by a k×n matrix, on two workers.
+inline runtime_request request_for(std::int64_t m, std::int64_t n, std::int64_t k, int levels) {
+  runtime_request request;
+  request.shape.m = m, request.shape.n = n, request.shape.k = k;
+  request.wishes.force_levels = levels;
+  request.workers = 2;
+  request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
+  return request;
 }
 
 inline void submit(starpu_codelet& codelet, starpu_data_handle_t handle) {
