@@ -35,7 +35,7 @@ struct sorted_levels {
 
   explicit sorted_levels(plan const& how) {
     auto last = level_kind::task;
-    int a_terms = 1, b_terms = 1, c_terms = 1;  // most blocks in one sum, most destinations of one product
+    level_counts counts;  // of all fused levels
     for (plan_level const& level : how.levels) {
       require(level.coefficients != nullptr, "level " + level.name + " has no coefficients");
       require(level.kind >= last, "levels must be task levels, then explicit, then fused ones");
@@ -45,10 +45,8 @@ struct sorted_levels {
       else serial_m *= level.coefficients->m, serial_n *= level.coefficients->n;
       if (level.kind == level_kind::explicit_passes) serial.explicit_passes.push_back(level.coefficients.get());
       if (level.kind != level_kind::fused) continue;
-      // The columns of a Kronecker product are as wide as those of its factors multiplied.
-      algorithm const& x = *level.coefficients;
-      a_terms *= widest_column(x.U), b_terms *= widest_column(x.V), c_terms *= widest_column(x.W);
-      require(std::max({a_terms, b_terms, c_terms}) <= most_terms, "the fused levels sum too many blocks at once");
+      counts = fused_over(counts, know(level.coefficients).traffic);
+      require(counts.widest() <= most_terms, "the fused levels sum too many blocks at once");
       fused = fused ? std::make_shared<algorithm const>(kronecker(*fused, *level.coefficients)) : level.coefficients;
     }
     serial.fused = fused.get();

@@ -35,6 +35,10 @@ HEPTAD_API int heptad_sgemm(char transa, char transb, int64_t m, int64_t n, int6
 HEPTAD_API int heptad_set_num_threads(int n);
 HEPTAD_API int heptad_get_num_threads(void);
 
+/** The workspace of calls that have ended is kept for the next ones; this frees that of the default context. Calls in
+ * progress keep theirs. Returns HEPTAD_SUCCESS, or HEPTAD_INVALID_ARGUMENT when the environment has a bad value. */
+HEPTAD_API int heptad_release_workspace(void);
+
 HEPTAD_API const char* heptad_status_string(int status);
 /** The last failure of the calling thread: the argument, its value and the rule; "" when there was none. */
 HEPTAD_API const char* heptad_last_error(void);

@@ -25,6 +25,7 @@ from ._heptad import (
     Report,
     SampledError,
     get_num_threads,
+    release_workspace,
     set_num_threads,
 )
 
@@ -51,6 +52,7 @@ __all__ = [
     "get_num_threads",
     "matmul",
     "plan",
+    "release_workspace",
     "set_num_threads",
 ]
 

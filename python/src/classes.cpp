@@ -164,7 +164,9 @@ void add_classes(nb::module_& m) {
   add_report(m);
   nb::class_<context>(m, "Context", "Workers and their memory; threads = 0: as many as the process may use.")
       .def(nb::init<int>(), "threads"_a = 0)
-      .def_prop_ro("threads", &context::threads);
+      .def_prop_ro("threads", &context::threads)
+      .def("release_workspace", &context::release_workspace,
+           "The workspace of calls that have ended is kept for the next ones; this frees it.");
 }
 
 }  // namespace heptad::python

@@ -105,6 +105,10 @@ int heptad_get_num_threads(void) {
   return threads;
 }
 
+int heptad_release_workspace(void) {
+  return heptad::guarded([] { heptad::default_context().release_workspace(); });
+}
+
 const char* heptad_status_string(int status) {
   switch (status) {
     case HEPTAD_SUCCESS:

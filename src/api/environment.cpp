@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "codelets/cpu/kernel_set.hpp"
+#include "schedulers/starpu/backend.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/arguments.hpp"
 
@@ -114,20 +115,24 @@ environment parse_environment(std::function<char const*(char const*)> const& get
   return result;
 }
 
-void add_algorithms(environment const& env) {
-  if (env.algorithms.empty()) return;
-  try {
-    add_algorithms(env.algorithms);
-  } catch (error const& wrong) {
-    throw error(wrong.code(), fmt::format("HEPTAD_ALGORITHMS = '{}': {}", env.algorithms, wrong.what()));
-  }
+void apply(environment const& env) {
+  auto const named = [](char const* name, std::string_view value, auto const& follow) {
+    try {
+      follow();
+    } catch (error const& wrong) {
+      throw error(wrong.code(), fmt::format("{} = '{}': {}", name, value, wrong.what()));
+    }
+  };
+  if (!env.algorithms.empty()) named("HEPTAD_ALGORITHMS", env.algorithms, [&] { add_algorithms(env.algorithms); });
+  if (env.defaults.scheduler == scheduler_kind::starpu)
+    named("HEPTAD_SCHEDULER", "starpu", [] { (void)find_starpu_backend(); });
 }
 
 environment const& process_environment() {
   static std::variant<environment, error> const parsed = []() -> std::variant<environment, error> {
     try {
       environment result = parse_environment([](char const* name) { return std::getenv(name); });
-      add_algorithms(result);
+      apply(result);
       return result;
     } catch (error const& wrong) {
       return wrong;

@@ -23,10 +23,11 @@ struct environment {
 /// Pure. `get` gives the value of a variable, or null. Throws error{invalid_argument} that names variable and value.
 environment parse_environment(std::function<char const*(char const*)> const& get);
 
-/// Reads what HEPTAD_ALGORITHMS names. Throws error that names it and its value, and the file that is wrong.
-void add_algorithms(environment const& env);
+/// Reads the files that HEPTAD_ALGORITHMS names, and finds the library that HEPTAD_SCHEDULER = starpu needs. Throws error
+/// that names the variable and its value, and what is wrong.
+void apply(environment const& env);
 
-/// That of the process, parsed at the first call, when its algorithms are added, too. Throws as those two, every time.
+/// That of the process, parsed and applied at the first call. Throws as those two, every time.
 environment const& process_environment();
 
 /// Fields of `wishes` that are untouched take the value they have in `defaults`.

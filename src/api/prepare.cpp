@@ -230,6 +230,7 @@ void check_plan(plan const& how, element_type type, problem const& shape) {
   if (!(of_plan == shape))
     reject(fmt::format("plan.shape ({}) must be that of the product ({})", text(how.shape), text(shape)));
   constexpr std::size_t most_levels = 32;
+  constexpr int most_products = 1 << 24;                  // some gigabytes of tasks
   constexpr std::int64_t most_strips = 4 * most_threads;  // the planner makes at most three for a worker
   if (how.workers < 1) reject(fmt::format("plan.workers = {} must be at least 1", how.workers));
   if (how.slots < 1) reject(fmt::format("plan.slots = {} must be at least 1", how.slots));
@@ -240,8 +241,16 @@ void check_plan(plan const& how, element_type type, problem const& shape) {
   if (!std::ranges::is_sorted(how.levels, {}, &plan_level::kind))
     reject("plan.levels: tasks must come before explicit passes, and these before fused levels");
   std::int64_t m = shape.m, n = shape.n, k = shape.k;  // of a block below the levels so far
+  level_counts fused;
+  double products = 1;
   for (plan_level const& level : how.levels) {
     if (level.coefficients == nullptr) reject(fmt::format("plan.levels: '{}' must have its coefficients", level.name));
+    products *= level.coefficients->rank();
+    if (products > most_products) reject(fmt::format("plan.levels must not make more than {} products", most_products));
+    if (level.kind == level_kind::fused) fused = fused_over(fused, know(level.coefficients).traffic);
+    if (fused.widest() > most_terms)
+      reject(fmt::format("plan.levels: the fused ones must not sum or update {} blocks at once, but at most {}",
+                         fused.widest(), most_terms));
     m /= level.coefficients->m, n /= level.coefficients->n, k /= level.coefficients->k;
     if (std::min({m, n, k}) < 1)
       reject(fmt::format("plan.levels: '{}' must not cut m = {}, n = {}, k = {} into more blocks than elements",

@@ -13,7 +13,6 @@
 #include "src/api/decisions.hpp"
 #include "src/api/prepare.hpp"
 #include "src/plan/planner.hpp"
-#include "tasks/gemm_graph.hpp"
 
 namespace heptad {
 namespace {
@@ -62,8 +61,6 @@ refinements::entry* refinements::find(plan_key const& key, machine_profile const
     p.reason = "the faster one of two plans that were measured before";
     check_plan(p, key.type, key.shape);
     complete_plan(p, machine);
-    bool const cells = needs_cells(p.deterministic, key.wishes.scheduler);
-    (void)build_gemm_graph(p, machine, cells ? tiling::cells : tiling::strips);  // throws where there is none
     return &insert(key, {std::move(p)});
   } catch (std::exception const&) {
     return nullptr;  // no plan of this library, or there is no memory for it: the trials are made again

@@ -220,8 +220,7 @@ std::pmr::vector<block_search::fused_levels::choice> const& block_search::priced
   if (f.choices) return *f.choices;
   auto& choices = f.choices.emplace(&memory_);
   auto const add = [&](known_algorithm const* outer, known_algorithm const* second, level_counts const& t) {
-    if (std::max({t.widest_A, t.widest_B, t.widest_C}) <= most_terms)
-      choices.push_back({outer, second, price(x, f, t)});
+    if (t.widest() <= most_terms) choices.push_back({outer, second, price(x, f, t)});
   };
   for (known_algorithm const* a : f.outer->fused()) {
     if (f.second == nullptr) add(a, nullptr, a->traffic);

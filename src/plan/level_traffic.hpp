@@ -3,6 +3,7 @@
 // per algorithm, so that the planner can weigh many plans.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -46,6 +47,8 @@ struct level_counts {
   int widest_A = 1, widest_B = 1, widest_C = 1;  // most of them in a column
 
   [[nodiscard]] bool halves() const noexcept { return m == 2 && k == 2 && n == 2; }
+  /// Blocks that one product sums or updates, at most.
+  [[nodiscard]] int widest() const noexcept { return std::max({widest_A, widest_B, widest_C}); }
 };
 
 struct level_traffic : level_counts {

@@ -66,7 +66,7 @@ TEST_CASE("what takes the place of a brought plan where memory is short is not l
 }
 
 TEST_CASE("a plan that no product has is refused, and C stays as it is") {
-  square_product x(40);
+  square_product x(512);
   context workers(2);
   plan const good = make_plan<double>(workers, x.shape(), {.force_levels = 1, .algorithm = "strassen"});
   REQUIRE(good.levels.size() == 1);
@@ -82,12 +82,20 @@ TEST_CASE("a plan that no product has is refused, and C stays as it is") {
     return std::string("none");
   };
   CHECK(message([](plan& p) { p.levels.assign(64, p.levels.front()); }) == "plan.levels: 64 must be at most 32");
-  CHECK(message([](plan& p) { p.levels.assign(6, p.levels.front()); }) ==
-        "plan.levels: 'strassen' must not cut m = 40, n = 40, k = 40 into more blocks than elements");
+  CHECK(message([](plan& p) {
+          p.levels.assign(9, {"strassen", level_kind::task, p.levels.front().coefficients});
+        }) == "plan.levels must not make more than 16777216 products");
+  CHECK(message([](plan& p) {
+          p.levels.assign(6, {"huang323", level_kind::task, find_algorithm("huang323")});
+        }) == "plan.levels: 'huang323' must not cut m = 512, n = 512, k = 512 into more blocks than elements");
   CHECK(message([](plan& p) {
           p.levels.assign(2, p.levels.front());
           p.levels[0].kind = level_kind::fused, p.levels[1].kind = level_kind::task;
         }) == "plan.levels: tasks must come before explicit passes, and these before fused levels");
+  CHECK(message([](plan& p) {
+          plan_level const level{"fewest444", level_kind::fused, find_algorithm("fewest444")};
+          p.levels.assign(2, level);
+        }) == "plan.levels: the fused ones must not sum or update 144 blocks at once, but at most 64");
   CHECK(message([](plan& p) { p.strips = 1'000'000'000'000; }) ==
         "plan.strips = 1000000000000 must be between 1 and 65536");
   CHECK(x.C == std::vector<double>(x.C.size(), 0.0));

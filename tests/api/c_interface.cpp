@@ -161,6 +161,7 @@ TEST_CASE("the number of threads can be set and read, and status values have nam
   CHECK(heptad_set_num_threads(0) == HEPTAD_SUCCESS);
   CHECK(heptad_get_num_threads() >= 1);
   CHECK(heptad_set_num_threads(before) == HEPTAD_SUCCESS);
+  CHECK(heptad_release_workspace() == HEPTAD_SUCCESS);
   CHECK(std::string(heptad_status_string(HEPTAD_OUT_OF_MEMORY)) == "out of memory");
   CHECK(std::string(heptad_status_string(77)) == "unknown status");
   CHECK(std::string(heptad_version()).find('.') != std::string::npos);

@@ -2,6 +2,8 @@
 // Every environment variable with good and bad values.
 #include "src/api/environment.hpp"
 
+#include <dlfcn.h>
+
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -89,10 +91,21 @@ TEST_CASE("a bad value is an error that names the variable and the value") {
 
 TEST_CASE("algorithms that cannot be read are an error that names the variable and the value") {
   heptad::environment env;
-  heptad::add_algorithms(env);
+  heptad::apply(env);
   env.algorithms = "no/such/folder";
-  CHECK_THROWS_WITH(heptad::add_algorithms(env),
+  CHECK_THROWS_WITH(heptad::apply(env),
                     "HEPTAD_ALGORITHMS = 'no/such/folder': no/such/folder: No such file or directory");
+}
+
+TEST_CASE("StarPU asked for where its library is missing is an error that names the variable") {
+  if (dlopen(HEPTAD_STARPU_LIBRARY, RTLD_LAZY | RTLD_LOCAL) != nullptr) {
+    WARN("skipped: " HEPTAD_STARPU_LIBRARY " is on the library path");
+    return;
+  }
+  heptad::environment env;
+  env.defaults.scheduler = heptad::scheduler_kind::starpu;
+  CHECK_THROWS_WITH(heptad::apply(env),
+                    Catch::StartsWith("HEPTAD_SCHEDULER = 'starpu': scheduler = starpu needs " HEPTAD_STARPU_LIBRARY));
 }
 
 TEST_CASE("an option that is set wins over the environment, one at its default does not") {

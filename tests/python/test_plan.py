@@ -2,6 +2,7 @@
 """Plans, reports, contexts and the module itself."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -11,8 +12,6 @@ import pytest
 
 
 def python(*arguments, **environment):
-    import os
-
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
 
 
@@ -122,6 +121,19 @@ def test_threads_of_the_default_context():
     assert python("-c", "import heptad; heptad.set_num_threads(3); assert heptad.get_num_threads() == 3").returncode == 0
     with pytest.raises(ValueError, match="threads = -1"):
         heptad.set_num_threads(-1)
+
+
+@pytest.mark.parametrize("workers", [None, heptad.Context(2)])
+def test_workspace_is_released(workers):
+    def resident_bytes():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    a = np.ones((1500, 1500))
+    heptad.matmul(a, a, context=workers, algorithm="strassen", force_levels=2, out=np.empty_like(a))
+    before = resident_bytes()
+    (workers or heptad).release_workspace()
+    assert resident_bytes() < before - 4_000_000
 
 
 def test_a_bad_variable_of_the_environment_is_named():
