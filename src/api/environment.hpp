@@ -23,8 +23,8 @@ struct environment {
 /// Pure. `get` gives the value of a variable, or null. Throws error{invalid_argument} that names variable and value.
 environment parse_environment(std::function<char const*(char const*)> const& get);
 
-/// Reads the files that HEPTAD_ALGORITHMS names, and finds the library that HEPTAD_SCHEDULER = starpu needs. Throws error
-/// that names the variable and its value, and what is wrong.
+/// Reads the files that HEPTAD_ALGORITHMS names, and finds the library that HEPTAD_SCHEDULER = starpu needs. Throws
+/// error that names the variable and its value, and what is wrong.
 void apply(environment const& env);
 
 /// That of the process, parsed and applied at the first call. Throws as those two, every time.
