@@ -119,10 +119,7 @@ public:
   void pass(node const& parent, pass_kind kind, combine_step step) override {
     step.opening = parent.depth == 0 && kind != pass_kind::update_of_C;
     if (tiling_ == tiling::cells) return pass_in_cells(parent, kind, step);
-    orientation const order = kind == pass_kind::sums_of_A   ? layout_.a
-                              : kind == pass_kind::sums_of_B ? layout_.b
-                                                             : orientation::column_major;
-    bool const by_columns = order == orientation::column_major;
+    bool const by_columns = writes_columns(kind);
     block const first = step.targets.front().where;
     std::int64_t const extent = by_columns ? first.cols : first.rows;
     cost const whole = cost_of(step, g_, price_);
@@ -152,6 +149,14 @@ private:
   static std::string pass_name(node const& parent, pass_kind kind) {
     static constexpr char const* names[] = {"sums of A", "sums of B", "update of C"};
     return names[static_cast<int>(kind)] + (parent.path.empty() ? "" : " " + parent.path);
+  }
+
+  /// Whether columns of what the pass writes are contiguous, or rows.
+  [[nodiscard]] bool writes_columns(pass_kind kind) const {
+    orientation const order = kind == pass_kind::sums_of_A   ? layout_.a
+                              : kind == pass_kind::sums_of_B ? layout_.b
+                                                             : orientation::column_major;
+    return order == orientation::column_major;
   }
 
   static cost share_of(cost const& whole, double part) {
@@ -187,6 +192,8 @@ private:
     std::size_t const count = (rows.size() - 1) * (cols.size() - 1);
     cost const costs = cost_of(step, g_, price_);
     double const elements = static_cast<double>(whole.rows) * static_cast<double>(whole.cols);
+    bool const by_columns = writes_columns(kind);
+    std::int64_t const extent = by_columns ? whole.rows : whole.cols;
     std::size_t number = 0;
     for (std::size_t j = 0; j + 1 < cols.size(); ++j)
       for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
@@ -196,6 +203,9 @@ private:
         combine_step tile = step;
         for (block& source : tile.sources) source = cell(source);
         for (target& t : tile.targets) t.where = cell(t.where);
+        // A stream fills the last line of a column or row, of which the rest is the next cell's.
+        std::int64_t const end = by_columns ? rows[i + 1] : cols[j + 1];
+        tile.streaming = step.streaming && (end == extent || end * layout_.element_bytes % cache_line == 0);
         block const& piece = tile.targets.front().where;
         double const part = static_cast<double>(piece.rows) * static_cast<double>(piece.cols) / elements;
         add_pass(pass_name(parent, kind) + piece_name(number++, count), std::move(tile), share_of(costs, part));

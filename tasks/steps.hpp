@@ -29,7 +29,7 @@ struct combine_step {
   int program = 0;  // index into the owner's table of programs
   std::vector<block> sources;
   std::vector<target> targets;
-  bool streaming = false;  // non-temporal stores into workspace
+  bool streaming = false;  // non-temporal stores of whole lines into workspace: what follows in the last one is lost
   bool opening = false;    // reads A or B itself, writes workspace that nothing else needs before: may run first of all
 };
 

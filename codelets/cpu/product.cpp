@@ -130,10 +130,37 @@ void scale_destinations(product_call<T> const& call) {
       }
 }
 
+constexpr std::int64_t most_side = std::int64_t{1} << 30;  // micro-kernels count rows and columns in int
+
 }  // namespace
 
 template <typename T>
+void product_in_parts(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch,
+                      std::int64_t most) {
+  term<T> a[most_terms], b[most_terms];
+  destination<T> c[most_terms];
+  for (std::int64_t j = 0; j < call.n; j += most)
+    for (std::int64_t i = 0; i < call.m; i += most) {
+      product_call<T> part = call;
+      part.m = std::min(most, call.m - i);
+      part.n = std::min(most, call.n - j);
+      part.a = {a, static_cast<std::size_t>(move_terms(call.a, 0, i * call.a_rs, a))};
+      part.b = {b, static_cast<std::size_t>(move_terms(call.b, 0, j * call.b_cs, b))};
+      std::ranges::transform(call.c, c, [&](destination<T> const& d) {
+        return destination<T>{d.data + i * call.c_rs + j * call.c_cs, d.coefficient, d.beta};
+      });
+      part.c = {c, call.c.size()};
+      part.next = nullptr;
+      product(kernels, part, how, scratch);
+    }
+}
+
+template <typename T>
 std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, variant how) {
+  if (m > most_side)
+    return std::max(product_scratch(kernels, most_side, n, k, how), product_scratch(kernels, m % most_side, n, k, how));
+  if (n > most_side)
+    return std::max(product_scratch(kernels, m, most_side, k, how), product_scratch(kernels, m, n % most_side, k, how));
   std::int64_t elements = lay_out<T>(whole_cut(kernels), m, n, k, how).total;
   if (how == variant::abc) elements = std::max(elements, lay_out<T>(narrow_cut(kernels, m, n, k), m, n, k, how).total);
   return std::max(
@@ -144,6 +171,7 @@ template <typename T>
 void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch) {
   if (call.m <= 0 || call.n <= 0) return;
   if (call.k <= 0) return scale_destinations(call);
+  if (std::max(call.m, call.n) > most_side) return product_in_parts(kernels, call, how, scratch, most_side);
   if (!is_ragged(call)) {
     if (is_for_dots(kernels, call)) return dot_products(kernels, call, scratch);
     if (thin_sides const thin = find_thin_sides(kernels, call); thin.a || thin.b)
@@ -208,6 +236,10 @@ template std::size_t product_scratch<float>(kernel_set<float> const&, std::int64
                                             variant);
 template std::size_t product_scratch<double>(kernel_set<double> const&, std::int64_t, std::int64_t, std::int64_t,
                                              variant);
+template void product_in_parts<float>(kernel_set<float> const&, product_call<float> const&, variant, std::byte*,
+                                      std::int64_t);
+template void product_in_parts<double>(kernel_set<double> const&, product_call<double> const&, variant, std::byte*,
+                                       std::int64_t);
 template void product<float>(kernel_set<float> const&, product_call<float> const&, variant, std::byte*);
 template void product<double>(kernel_set<double> const&, product_call<double> const&, variant, std::byte*);
 

@@ -35,4 +35,10 @@ std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::i
 template <typename T>
 void product(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch);
 
+/// The same, m×n blocks of C of at most `most` rows and columns one after the other: product() takes sides beyond 2³⁰
+/// so. The scratch must be enough for each.
+template <typename T>
+void product_in_parts(kernel_set<T> const& kernels, product_call<T> const& call, variant how, std::byte* scratch,
+                      std::int64_t most);
+
 }  // namespace heptad::cpu

@@ -337,8 +337,11 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
     }
     return elements;
   };
+  // No A has more in place than one whose columns begin with lines; B comes in either order.
   auto const shape = [&](std::int64_t rows, std::int64_t cols) {
-    return thin_shape(kernels, rows, cols, k, cache_line, false);  // no layout has more in place
+    thin_sides const by_columns = thin_shape(kernels, rows, cols, k, cache_line, false);
+    thin_sides const by_rows = thin_shape(kernels, rows, cols, k, cache_line, true);
+    return thin_sides{.a = by_columns.a || by_rows.a, .b = by_columns.b || by_rows.b};
   };
   thin_sides const as_is = shape(m, n);
   std::int64_t elements = as_is.a ? beside_a(m, n) : 0;
@@ -379,10 +382,25 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
           .copies = copies};
 }
 
+template <typename T>
+thin_layout lay_out(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin,
+                    thin_blocks const& size) {
+  blocking const b = kernels.blocks();
+  thin_layout l{};
+  l.packed_rows = !thin.a ? call.m : call.m % kernels.unpacked_rows == 0 ? 0 : call.m % b.mr;
+  l.copied_a = round_up(l.packed_rows, b.mr) * size.depth + thin_slack<T>;
+  std::int64_t const copied = std::min(size.rows, call.m - l.packed_rows);
+  l.packed_b = l.copied_a + (size.copies ? round_up(copied, b.mr) * size.depth + thin_slack<T> : 0);
+  l.total = l.packed_b + (thin.b ? 0 : round_up(call.n, b.nr) * size.depth + thin_slack<T>);
+  return l;
+}
+
 template thin_sides find_thin_sides(kernel_set<float> const&, product_call<float> const&);
 template thin_sides find_thin_sides(kernel_set<double> const&, product_call<double> const&);
 template thin_blocks choose_thin_blocks(kernel_set<float> const&, product_call<float> const&, thin_sides);
 template thin_blocks choose_thin_blocks(kernel_set<double> const&, product_call<double> const&, thin_sides);
+template thin_layout lay_out(kernel_set<float> const&, product_call<float> const&, thin_sides, thin_blocks const&);
+template thin_layout lay_out(kernel_set<double> const&, product_call<double> const&, thin_sides, thin_blocks const&);
 template std::size_t thin_scratch(kernel_set<float> const&, std::int64_t, std::int64_t, std::int64_t);
 template std::size_t thin_scratch(kernel_set<double> const&, std::int64_t, std::int64_t, std::int64_t);
 

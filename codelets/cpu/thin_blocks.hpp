@@ -41,6 +41,17 @@ thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> con
 template <typename T>
 inline constexpr std::int64_t thin_slack = 4096 / sizeof(T);
 
+/// Where the pieces lie in the scratch, in elements.
+struct thin_layout {
+  std::int64_t packed_rows;         // of an A in place those that are no whole vector, with the others of their tile
+  std::int64_t copied_a, packed_b;  // behind these rows, which come first
+  std::int64_t total;
+};
+
+template <typename T>
+thin_layout lay_out(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin,
+                    thin_blocks const& size);
+
 /// Bytes that thin_product() needs at most for a product of this shape, in any layout.
 template <typename T>
 std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k);

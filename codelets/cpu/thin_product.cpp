@@ -57,15 +57,11 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
   blocking const blocks = kernels.blocks();
   thin_blocks const size = choose_thin_blocks(kernels, call, thin);
   std::int64_t const kc = size.depth, mc = size.rows;
-  // Of an A in place, rows that are no whole vector are packed, with the others of their tile.
-  std::int64_t const whole_rows = !thin.a                               ? 0
-                                  : call.m % kernels.unpacked_rows == 0 ? call.m
-                                                                        : call.m - call.m % blocks.mr;
-  std::int64_t const packed_rows = call.m - whole_rows;
+  thin_layout const l = lay_out(kernels, call, thin, size);
+  std::int64_t const packed_rows = l.packed_rows, whole_rows = call.m - packed_rows;
   T* const packed_a = reinterpret_cast<T*>(scratch);
-  T* const copied_a = packed_a + round_up(packed_rows, blocks.mr) * kc + thin_slack<T>;
-  T* const packed_b =
-      size.copies ? copied_a + round_up(std::min(mc, whole_rows), blocks.mr) * kc + thin_slack<T> : copied_a;
+  T* const copied_a = packed_a + l.copied_a;
+  T* const packed_b = packed_a + l.packed_b;
   // The coefficient of an operand that is not packed goes to the destinations.
   T const a_factor = thin.a ? call.a[0].coefficient : T(1), b_factor = thin.b ? call.b[0].coefficient : T(1);
 

@@ -30,6 +30,7 @@ struct scenario {
   std::vector<std::pair<T, T>> c{{T(1), T(1)}};
   order a_order = order::column_major, b_order = order::column_major, c_order = order::column_major;
   int before = 0, gap = 0;
+  std::int64_t part = 0;                           // rows and columns at once; 0: all
   std::vector<std::int64_t> a_lacks{}, b_lacks{};  // k-steps at the end of each operand; none, or one number an operand
 };
 
@@ -100,11 +101,16 @@ private:
     for (std::size_t q = 0; q < s_.b_lacks.size(); ++q) b[q].steps = s_.k - s_.b_lacks[q];
     for (std::size_t q = 0; q < results.size(); ++q) c.push_back({results[q].data(), s_.c[q].first, s_.c[q].second});
 
-    guarded_scratch scratch(product_scratch(kernels, s_.m, s_.n, s_.k, how));
-    product(kernels,
-            heptad::cpu::product_call<T>{s_.m, s_.n, s_.k, a, A_[0].rs, A_[0].cs, b, B_[0].rs, B_[0].cs, c,
-                                         results[0].rs, results[0].cs},
-            how, scratch.data());
+    heptad::cpu::product_call<T> const call{s_.m, s_.n,     s_.k,     a, A_[0].rs,      A_[0].cs,
+                                            b,    B_[0].rs, B_[0].cs, c, results[0].rs, results[0].cs};
+    std::size_t bytes = 0;
+    std::int64_t const rows = s_.part > 0 ? s_.part : s_.m, cols = s_.part > 0 ? s_.part : s_.n;
+    for (std::int64_t const m : {rows, s_.m - rows})
+      for (std::int64_t const n : {cols, s_.n - cols})
+        if (m > 0 && n > 0) bytes = std::max(bytes, product_scratch(kernels, m, n, s_.k, how));
+    guarded_scratch scratch(bytes);
+    if (s_.part > 0) product_in_parts(kernels, call, how, scratch.data(), s_.part);
+    else product(kernels, call, how, scratch.data());
 
     REQUIRE(scratch.guard_intact());
     auto const roundings = s_.k + static_cast<std::int64_t>(s_.a.size() + s_.b.size()) + 8;
@@ -313,6 +319,7 @@ TEMPLATE_TEST_CASE("product is right for few rows and a row-major B, over severa
   }
   // The copy of what is then A takes more than the packed loops ask for.
   expect_right<T>({.m = 47, .n = 1003, .k = 255, .b_order = order::row_major});
+  expect_right<T>({.m = 305, .n = 355, .k = 48, .b_order = order::row_major});
 }
 
 TEMPLATE_TEST_CASE("product is right for few rows beside long columns of B, in one block of depth and in several",
@@ -428,4 +435,20 @@ TEMPLATE_TEST_CASE("product is right for random shapes, layouts, sums and update
     s.before = static_cast<int>(random() % 9), s.gap = static_cast<int>(random() % 9);
     expect_right(s);
   }
+}
+
+TEMPLATE_TEST_CASE("product is right in parts of few rows and columns", "[product]", float, double) {
+  using T = TestType;
+  for (order const o : orders)
+    expect_right<T>({.m = 93,
+                     .n = 50,
+                     .k = 21,
+                     .a = {1, -2},
+                     .b = {3},
+                     .c = {{1, T(0.5)}, {-1, 0}},
+                     .a_order = o,
+                     .b_order = o,
+                     .c_order = o,
+                     .gap = 3,
+                     .part = 48});
 }

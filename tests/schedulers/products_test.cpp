@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 
+#include "schedulers/ready_state.hpp"
 #include "schedulers/scan.hpp"
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
@@ -89,6 +90,24 @@ struct product_case {
       run_tbb(work, derive_dependencies(work, ordered), e, arena, workers,
               [&](int w, std::size_t bytes) { return scratch.try_emplace(w, bytes).first->second.data; });
     });
+  }
+  /// Of the tasks that are ready the last one each time: as far from program order as the dependencies allow.
+  std::vector<T> backwards(tiling into) {
+    graph tasks = build_gemm_graph(into == tiling::cells ? without_zeros(how) : how, default_profile(), into);
+    for (std::size_t t = 0; t < tasks.tasks.size(); ++t) tasks.tasks[t].priority = static_cast<int>(t);
+    dependencies const order = derive_dependencies(tasks, false);
+    test_matrix<T> out = C;
+    out.view.data = out.storage.data();
+    aligned_memory workspace(static_cast<std::size_t>(tasks.workspace_elements) * sizeof(T));
+    auto const body =
+        make_executor<T>(tasks, how, {alpha, A.view, B.view, beta, out.view}, reinterpret_cast<T*>(workspace.data));
+    aligned_memory scratch(body->scratch_bytes());
+    ready_state ready(tasks, order);
+    for (int t = ready.take(); t != ready_state::none; t = ready.take()) {
+      body->run(tasks.tasks[static_cast<std::size_t>(t)], scratch.data);
+      ready.complete(t);
+    }
+    return out.storage;
   }
   /// By the opening, which must leave C alone and find every magnitude, then the rest, each task with the scratch of
   /// its worker.
@@ -200,6 +219,8 @@ void check_integers(plan const& p) {
   CHECK(x.parallel(1, false) == expected);
   CHECK(x.parallel(4, false) == expected);
   CHECK(x.parallel(4, true) == expected);
+  CHECK(x.backwards(tiling::strips) == expected);
+  CHECK(x.backwards(tiling::cells) == expected);
 #ifdef HEPTAD_TEST_STARPU
   for (tiling const into : {tiling::strips, tiling::cells})
     for (bool const ordered : {false, true}) CHECK(x.cut(into, true, ordered) == expected);
@@ -276,6 +297,20 @@ TEST_CASE("larger products of task, explicit and fused levels equal the triple l
       check_integers<double>(p);
       check_same_bits<double>(p);
     }
+  }
+}
+
+TEST_CASE("what a pass streams into one cell leaves the others alone, wherever in a line they begin") {
+  for (bool const row_major : {false, true}) {
+    plan p = test::make_plan("TT", "winograd", 636, 636, 636, true);  // products of 159 in sums of 0.8 MB
+    p.shape.a_row_major = p.shape.b_row_major = row_major;
+    product_case<double> x(p, true, 1, 0);
+    graph const tasks = build_gemm_graph(p, default_profile(), tiling::cells);
+    CHECK(std::ranges::any_of(tasks.tasks, [](task const& t) {
+      auto const* const pass = std::get_if<combine_step>(&t.body);
+      return pass != nullptr && pass->streaming;
+    }));
+    CHECK(same_bits(x.backwards(tiling::cells), x.sequential()));
   }
 }
 
