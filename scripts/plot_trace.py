@@ -56,7 +56,8 @@ def main():
         of_kind = [task for task in tasks if kind_of(task["name"]) == kind]
         for worker in workers:
             bars = [((t["ts"] - begin) / scale, t["dur"] / scale) for t in of_kind if t["tid"] == worker]
-            axes.broken_barh(bars, (worker - height / 2, height), facecolor=colour, edgecolor="white", linewidth=0.4)
+            outlines = [0.4 if length > 0.004 * (end - begin) / scale else 0 for _, length in bars]  # else all white
+            axes.broken_barh(bars, (worker - height / 2, height), facecolor=colour, edgecolor="white", linewidth=outlines)
         if of_kind:
             share = sum(task["dur"] for task in of_kind) / (len(workers) * (end - begin))
             axes.plot([], [], color=colour, linewidth=8, label=f"{words}: {len(of_kind)}, {100 * share:.1f} %")
