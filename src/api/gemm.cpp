@@ -24,6 +24,7 @@
 #include "src/api/sampled_check.hpp"
 #include "src/api/scaling.hpp"
 #include "src/api/unplanned.hpp"
+#include "src/plan/planner.hpp"
 #include "src/plan/range.hpp"
 
 namespace heptad {
@@ -153,13 +154,18 @@ precautions<T> take_precautions(context::impl& state, graph_runner const& worker
   if (found.scaling != scaling_kind::none) {
     std::size_t const bytes = scaled_copy_bytes(x, found.scaling);
     memory_pool::lease copies;
-    if (prepared.bytes() + bytes <= how.workspace_cap) copies = state.memory.take(bytes);
+    if (counted_bytes(prepared, state.machine()) + bytes <= how.workspace_cap) copies = state.memory.take(bytes);
     if (copies) found.scaled.emplace(x, found.scaling, A, B, std::move(copies));
     else found.scaling = scaling_kind::none;
   }
   found.objection = found.scaled ? range_objection(how, x.alpha, found.scaled->product().beta,
                                                    found.scaled->largest_A(), found.scaled->largest_B())
                                  : range_objection(how, x.alpha, x.beta, A.largest, B.largest);
+  if (found.scaled && scales_back(found.scaling) && found.objection.empty()) {
+    double const errors = unit_roundoff(how.type) * bound_after(found.scaling) * how.bound;
+    found.objection =
+        scaling_objection(how.type, x.alpha, x.beta, A.largest, B.largest, static_cast<double>(how.shape.k) + errors);
+  }
   return found;
 }
 
@@ -247,7 +253,7 @@ report multiply(context& workers, operands<T> const& given, options const& wishe
     plan_key key = key_of(type_of<T>, shape_of(x), threads, wishes);
     int const lanes = wishes.scheduler == scheduler_kind::starpu ? threads : 0;  // StarPU decides itself who works
     graph_runner const who{*group, wishes.scheduler, graphs, lanes};
-    if (wishes.refine) {
+    if (wishes.refine && !wishes.deterministic) {
       r = multiply_refined(state, who, x, key, wishes.scaling);
     } else {
       key.wishes.scheduler = graphs;

@@ -51,6 +51,18 @@ std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& mach
   return p;
 }
 
+/// Bytes for which the cap must leave room: none of packing alone.
+std::size_t bytes_under_cap(prepared_plan const& p, machine_profile const& machine) {
+  return only_packing(outline_of(p.how)) ? 0 : counted_bytes(p, machine);
+}
+
+/// Of a plan that fits: those workers beyond the cores do not work for whose scratch there is no room.
+void leave_out_workers(prepared_plan& p, std::size_t cap) {
+  if (p.bytes() <= cap || only_packing(outline_of(p.how))) return;
+  p.how.workers = static_cast<int>((cap - p.shared_bytes) / p.scratch_bytes);
+  p.how.workspace = p.bytes();
+}
+
 std::shared_ptr<prepared_plan const> with_order(std::shared_ptr<prepared_plan> p, machine_profile const& machine) {
   p->order = derive_dependencies(p->work, p->how.deterministic);
   prioritize(p->work, p->order, p->how);
@@ -120,6 +132,11 @@ std::shared_ptr<prepared_plan> build_for_devices(plan_key const& key, machine_pr
 
 }  // namespace
 
+std::size_t counted_bytes(prepared_plan const& p, machine_profile const& machine) {
+  int const workers = p.how.deterministic ? machine.cores : p.how.workers;
+  return p.shared_bytes + p.scratch_bytes * static_cast<std::size_t>(workers);
+}
+
 std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key const& key) {
   if (auto known = state.plans.planned.find([&](plan_key const& other) { return other == key; })) return known;
   machine_profile const& machine = state.machine();
@@ -137,14 +154,16 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
     if (!first_cap) first_cap = chosen.workspace_cap;
     std::size_t const cap = chosen.workspace_cap = *first_cap;
     auto fresh = build_graph(std::move(chosen), machine, wishes.scheduler);
-    std::size_t const bytes = fresh->bytes();
-    // The planner takes products into sums where they fit; in cells they must fill them.
-    if (needs_cells(fresh->how.deterministic, wishes.scheduler) && fresh->shared_bytes > 0 && bytes > cap) {
+    std::size_t const bytes = bytes_under_cap(*fresh, machine);
+    // The planner takes products into sums where they fit; in cells they must fill them. Of packing it knows no more
+    // than about how much there is.
+    if (bytes > cap) {
       double const excess = static_cast<double>(bytes) / std::max(1.0, static_cast<double>(cap));
       std::size_t const asked = wishes.max_workspace.value_or(cap);
       wishes.max_workspace = static_cast<std::size_t>(static_cast<double>(asked) / std::max(1.1, excess));
       continue;
     }
+    leave_out_workers(*fresh, cap);
     if (key.devices > 0) give_to_devices(*fresh, 0);
     return keep(std::move(fresh));
   }
@@ -203,8 +222,14 @@ std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::s
   machine_profile const& machine = state.machine();
   std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
   auto plans = rank_plans(key.type, key.shape, key.workers, free, machine, key.wishes, most, variants);
-  for (plan& p : plans)
-    if (p.kernel.empty() || p.kernel == "auto") p.kernel = best_kernels(p.type);
+  std::erase_if(plans, [&](plan& p) {
+    auto const built = build_graph(p, machine, key.wishes.scheduler);
+    bool const fits = bytes_under_cap(*built, machine) <= p.workspace_cap;
+    if (fits) leave_out_workers(*built, p.workspace_cap);
+    p.kernel = built->how.kernel, p.workers = built->how.workers;
+    return !fits;
+  });
+  if (plans.empty()) plans.push_back(prepare(state, key)->how);
   return plans;
 }
 
@@ -231,9 +256,11 @@ void check_plan(plan const& how, element_type type, problem const& shape) {
     reject(fmt::format("plan.shape ({}) must be that of the product ({})", text(how.shape), text(shape)));
   constexpr std::size_t most_levels = 32;
   constexpr int most_products = 1 << 24;                  // some gigabytes of tasks
+  constexpr int most_slots = 16 * 16 * 16;                // no algorithm has more products
   constexpr std::int64_t most_strips = 4 * most_threads;  // the planner makes at most three for a worker
   if (how.workers < 1) reject(fmt::format("plan.workers = {} must be at least 1", how.workers));
-  if (how.slots < 1) reject(fmt::format("plan.slots = {} must be at least 1", how.slots));
+  if (how.slots < 1 || how.slots > most_slots)
+    reject(fmt::format("plan.slots = {} must be between 1 and {}", how.slots, most_slots));
   if (how.strips < 1 || how.strips > most_strips)
     reject(fmt::format("plan.strips = {} must be between 1 and {}", how.strips, most_strips));
   if (how.levels.size() > most_levels)

@@ -47,10 +47,15 @@ options wishes_of(plan const& how);
 workspace get_classical_workspace(context::impl& state, plan const& instead_of, scheduler_kind scheduler,
                                   lease_wishes const& lease = {});
 
+/// Bytes of workspace as they count against a cap: of a deterministic plan those of the machine's cores, as its bits
+/// follow from what fits, and must not from who works.
+std::size_t counted_bytes(prepared_plan const& p, machine_profile const& machine);
+
 /// The workspace of every candidate, to the byte: builds their graphs.
 void measure_candidates(context::impl& state, plan& p, scheduler_kind scheduler);
 
-/// The plan that would be chosen and others, as rank_plans gives them.
+/// The plan that would be chosen and others, as rank_plans gives them, but for those whose graphs exceed the cap on
+/// workspace.
 std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::size_t most, std::size_t variants);
 
 /// Throws error{invalid_argument} when the plan is not one for this product, or not a plan.

@@ -121,8 +121,7 @@ copies lay_out(operands<T> const& x, scaling_kind kind) {
            0};
   c.a = static_cast<std::size_t>(c.lda * lines(x.A));
   c.b = static_cast<std::size_t>(c.ldb * lines(x.B));
-  bool const outside = kind == scaling_kind::outside || kind == scaling_kind::both;
-  if (outside && x.beta != T(0)) c.product = static_cast<std::size_t>(c.ldp * x.C.cols);
+  if (scales_back(kind) && x.beta != T(0)) c.product = static_cast<std::size_t>(c.ldp * x.C.cols);
   return c;
 }
 
@@ -162,7 +161,7 @@ scaled_operands<T>::scaled_operands(operands<T> const& x, scaling_kind kind, mag
   product_.A = scaled_A;
   product_.B = scaled_B;
 
-  bool const outside = kind == scaling_kind::outside || kind == scaling_kind::both;
+  bool const outside = scales_back(kind);
   std::vector<T> const no_rows(A.rows.size(), T(1)), no_cols(B.cols.size(), T(1)), no_inner(A.cols.size(), T(1));
   magnitudes<T> of_A = A, of_B = B;
   if (outside) {

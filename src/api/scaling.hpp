@@ -20,6 +20,11 @@ inline constexpr double spread_worth_scaling = 1000;
 template <typename T>
 scaling_kind choose_scaling(scaling_kind wish, magnitudes<T> const& A, magnitudes<T> const& B);
 
+/// Whether the product is one of scaled rows and columns, which C is not.
+constexpr bool scales_back(scaling_kind kind) noexcept {
+  return kind == scaling_kind::outside || kind == scaling_kind::both;
+}
+
 /// The factor by which a scaled product's bound is above that of its plan: scaled lines have one size but for a factor
 /// of two.
 double bound_after(scaling_kind kind);

@@ -13,6 +13,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/matrix/limits.hpp"
 #include "src/plan/known_algorithms.hpp"
+#include "src/plan/level_schedule.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad {
@@ -94,6 +95,37 @@ void count_updates(algorithm const& x, std::vector<double> const& size, level_ac
   for (double const s : size) result.largest_C = std::max(result.largest_C, s);
 }
 
+// The range of what α is multiplied by on its way to a product. Beside passes that is a coefficient that travels with
+// it; in fused levels one of W, and one of U and of V where a block is alone in its sum, which may be one of several of
+// a level that is padded.
+void count_factors(algorithm const& x, level_accuracy& result) {
+  auto const meets = [&](double least, double largest) {
+    result.least_factor = std::min(result.least_factor, least);
+    result.largest_factor = std::max(result.largest_factor, largest);
+  };
+  if (result.kind != level_kind::fused) {
+    level_schedule const s = schedule_level(x, {});
+    for (auto const* products : {&s.before_sums, &s.before_update, &s.after_update})
+      for (scheduled_product const& p : *products) meets(std::abs(p.coefficient), std::abs(p.coefficient));
+    return;
+  }
+  for (int r = 0; r < x.rank(); ++r) {
+    double least = 1, largest = 1;
+    for (coefficient_matrix const* X : {&x.U, &x.V, &x.W}) {
+      double smallest = 1, most = 1;
+      for (int i = 0; i < X->rows; ++i) {
+        double const size = magnitude((*X)(i, r));
+        if (size == 0) continue;
+        smallest = std::min(smallest, size);
+        most = std::max(most, size);
+      }
+      least *= smallest;
+      largest *= most;
+    }
+    meets(least, largest);
+  }
+}
+
 // Blocks of k that one product adds to C one after the other. Thin ones are never gathered in a buffer.
 double k_blocks(double m, double n, double k, bool product_buffer) {
   bool const gathered = product_buffer && std::min(m, n) > thin_side;
@@ -141,6 +173,7 @@ level_accuracy accuracy_of(algorithm const& x, level_kind kind) {
   }
   result.amplification = 0;
   count_updates(x, size, result);
+  count_factors(x, result);
   result.growth = growth_of_random_errors(x);
   return result;
 }

@@ -26,6 +26,7 @@ struct level_accuracy {
   double terms_A = 1, terms_B = 1;  // blocks in one sum (fused)
   bool inexact = false;             // some coefficient is not a power of two, so that multiplying by it rounds
   double largest_A = 1, largest_B = 1, largest_C = 1;  // magnitudes that may arise, in those of the operands
+  double least_factor = 1, largest_factor = 1;         // of α: magnitudes of the coefficients that it may meet
   double growth = 1;                                   // expected: of the errors of the products
 };
 

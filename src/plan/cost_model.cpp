@@ -375,6 +375,7 @@ private:
       if (f.m > 0 && f.n > 0 && f.k > 0) {
         seconds += price_.product(f.m, f.n, f.k, setting());
         result_.tasks += workers_;
+        result_.packing = std::max(result_.packing, workers_ * packing(f, o_.product_buffer));
       }
     result_.seconds += seconds / workers_;
   }

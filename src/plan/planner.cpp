@@ -14,6 +14,7 @@
 #include "src/plan/accuracy.hpp"
 #include "src/plan/block_search.hpp"
 #include "src/plan/choice_words.hpp"
+#include "src/plan/counted.hpp"
 #include "src/plan/search_space.hpp"
 
 namespace heptad {
@@ -233,12 +234,7 @@ private:
                   .product;
   }
 
-  // Packing panels are what the classical product needs too; a plan that adds nothing to them always fits.
   [[nodiscard]] bool fits(considered const& c) const { return c.cost.workspace() <= cap_ || only_packing(c.what); }
-  static bool only_packing(outline const& o) {
-    return !o.product_buffer &&
-           std::all_of(o.levels.begin(), o.levels.end(), [](auto const& l) { return l.kind == level_kind::fused; });
-  }
 
   // ---- the choice
 
@@ -301,6 +297,10 @@ private:
     return text;
   }
 
+  static std::string levels_asked_for(int forced) {
+    return fmt::format("{} {} asked for", counted(forced, "level"), forced == 1 ? "was" : "were");
+  }
+
   [[nodiscard]] std::string verdict_words(considered const& c, considered const& chosen) const {
     if (c.allowed == verdict::too_large)
       return fmt::format("needs {:.3g} MB, more than the cap of {:.3g} MB", c.cost.workspace() / 1e6, cap_ / 1e6);
@@ -310,6 +310,8 @@ private:
                          wishes_.guaranteed ? c.bound / classical_bound_ : c.growth, wishes_.max_error);
     double const slower = 100 * (c.cost.seconds / chosen.cost.seconds - 1);
     if (slower >= 0) return fmt::format("{:.1f} % slower", slower);
+    if (int const forced = forced_levels(); forced >= 0 && c.what.levels.empty())
+      return "not allowed: " + levels_asked_for(forced);
     if (chosen.what.levels.empty())
       return fmt::format("{:.1f} % faster, below the margin of {:.1f} %", -slower, 100 * margin);
     return fmt::format("{:.1f} % faster, but less accurate", -slower);
@@ -327,8 +329,8 @@ private:
                                          classical.cost.seconds / chosen->cost.seconds);
     if (forced < 0) return gain;
     auto const levels = static_cast<int>(chosen->what.levels.size());
-    if (levels < forced) return fmt::format("{} levels were asked for, {} fit; {}", forced, levels, gain);
-    return fmt::format("{} levels were asked for; {}", forced, gain);
+    if (levels < forced) return fmt::format("{}, {} fit; {}", levels_asked_for(forced), levels, gain);
+    return fmt::format("{}; {}", levels_asked_for(forced), gain);
   }
 
   [[nodiscard]] plan describe(considered const& classical, considered const* found, int forced) const {
@@ -427,6 +429,11 @@ outline outline_of(plan const& p) {
   o.strips = p.strips;
   o.pads = p.pads;
   return o;
+}
+
+bool only_packing(outline const& o) {
+  return !o.product_buffer &&
+         std::ranges::all_of(o.levels, [](outline_level const& l) { return l.kind == level_kind::fused; });
 }
 
 void complete_plan(plan& p, machine_profile const& machine) {

@@ -32,6 +32,9 @@ constexpr bool needs_cells(bool deterministic, scheduler_kind scheduler) noexcep
 /// The choices of a plan.
 outline outline_of(plan const& p);
 
+/// Whether nothing needs workspace but packing, as of the classical product: no cap forbids such a plan.
+bool only_packing(outline const& o);
+
 /// Predicted seconds and workspace of a plan whose levels, variant, slots and order are set; fills in the derived
 /// fields (core sizes, seconds, workspace, tasks, accuracy and range).
 void complete_plan(plan& p, machine_profile const& machine);

@@ -15,4 +15,9 @@ namespace heptad {
 /// at: a block of C is only scaled and added to, by so little that no partial sum overflows unless the result does.
 std::string range_objection(plan const& p, double alpha, double beta, double largest_A, double largest_B);
 
+/// The words against scaling rows of A and columns of B, and their product back: its elements, as computed, are then at
+/// most `growth` |alpha| max |A| max |B| of the unscaled A and B. The factors are finite.
+std::string scaling_objection(element_type type, double alpha, double beta, double largest_A, double largest_B,
+                              double growth);
+
 }  // namespace heptad

@@ -2,6 +2,7 @@
 // Diagonal scaling gives small rows and columns of C back the digits that levels take from them.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "tests/accuracy/random_product.hpp"
@@ -127,6 +128,35 @@ TEMPLATE_TEST_CASE("rows of zeros and numbers at the ends of the range can be sc
       CHECK(static_cast<double>(x.C(i, j)) ==
             Approx(static_cast<double>(reference[static_cast<std::size_t>(j * 96 + i)]))
                 .epsilon(sizeof(T) == 8 ? 1e-9 : 1e-2));
+}
+
+TEMPLATE_TEST_CASE("nothing overflows on its way back that the triple loop leaves finite", "", double, float) {
+  using T = TestType;
+  T const most = std::numeric_limits<T>::max();
+  context workers(2);
+  for (T const beta : {T(0), T(-0.7)})
+    for (auto const wish : {scaling_kind::outside, scaling_kind::both, scaling_kind::automatic}) {
+      product<T> x = spread_product<T>(spread::none, beta, layout::columns);
+      x.alpha = 1;
+      for (int i = 0; i < 96; ++i) x.A(i, 40) = T(i % 2 == 0 ? 1 : -1);
+      x.B(40, 7) = most;  // column 7 of C is the largest number, but for its sign
+      options forced;
+      forced.force_levels = 2;
+      forced.scaling = wish;
+      x.reset();
+      report const r = gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), forced);
+      INFO("beta " << beta << ", scaling " << static_cast<int>(wish));
+      int wrong = 0;
+      for (int i = 0; i < 96; ++i) wrong += x.C(i, 7) != (i % 2 == 0 ? most : -most);
+      CHECK(wrong == 0);
+      CHECK(r.plan.levels.empty());
+      CHECK(r.scaling == scaling_kind::none);
+      CHECK(r.precaution == "elements of C could overflow when they are scaled back");
+      // With room for 96 products, or for none of them to move the largest C, it is scaled.
+      x.B(40, 7) = beta == 0 ? most / 1024 : static_cast<T>(most * std::numeric_limits<T>::epsilon() / 2048);
+      x.reset();
+      CHECK(gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), forced).scaling != scaling_kind::none);
+    }
 }
 
 TEST_CASE("without room for copies nothing is scaled") {

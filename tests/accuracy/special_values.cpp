@@ -5,7 +5,9 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
+#include "src/algorithm/algorithm.hpp"
 #include "tests/accuracy/random_product.hpp"
 
 using namespace heptad;
@@ -229,6 +231,41 @@ TEMPLATE_TEST_CASE("subnormal numbers lose no more than the bound says", "", dou
               for (int s = 0; s < 5; ++s) anywhere(x.A, g) = static_cast<T>(least / 3);
             },
             40) <= 3);
+}
+
+TEMPLATE_TEST_CASE("alpha near the ends of the range loses no digits to the coefficients of levels", "", double,
+                   float) {
+  using T = TestType;
+  using limits = std::numeric_limits<T>;
+  context workers(2);
+  generator random(4);
+  double const root = std::sqrt(static_cast<double>(limits::max())) / 4096;
+  for (char const* name : {"fewest444", "fewest336"})
+    for (auto const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused})
+      for (auto const& [alpha, size] : {std::pair{limits::denorm_min(), root},
+                                        {20 * limits::denorm_min(), root},
+                                        {-limits::min(), root},
+                                        {T(0.9) * limits::max(), 1 / root}}) {
+        auto const n = 7 + below(random, 80);
+        product<T> x(n + 5, n, n + 3, layout::columns, layout::rows, layout::columns);
+        x.alpha = alpha;
+        x.A.fill(random);
+        x.B.fill(random);
+        multiply_all(x.A, size);
+        multiply_all(x.B, size);
+        plan how;
+        how.type = type_of<T>;
+        how.shape = x.shape();
+        how.levels.push_back({name, kind, find_algorithm(name)});
+        how.pads = {below(random, 2) == 0, below(random, 2) == 0, below(random, 2) == 0};
+        x.reset();
+        report const r = gemm(workers, how, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view());
+        auto const found = judge(x, exact(x), r.plan);
+        INFO(name << " of kind " << static_cast<int>(kind) << ", n = " << n << ", alpha " << alpha << ", "
+                  << r.precaution);
+        CHECK(found.misplaced == 0);
+        CHECK(found.worst <= 1);
+      }
 }
 
 TEST_CASE("the report says why no level was run") {

@@ -14,14 +14,16 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-plan two_levels(element_type type, level_kind kind = level_kind::explicit_passes) {
+plan levels_of(char const* name, int levels, element_type type, level_kind kind) {
   plan p;
   p.type = type;
   p.shape = {1024, 1024, 1024};
-  for (int l = 0; l < 2; ++l) p.levels.push_back({"winograd", kind, find_algorithm("winograd")});
+  for (int l = 0; l < levels; ++l) p.levels.push_back({name, kind, find_algorithm(name)});
   complete_plan(p, test::zen4());
   return p;
 }
+
+plan two_levels(element_type type) { return levels_of("winograd", 2, type, level_kind::explicit_passes); }
 
 }  // namespace
 
@@ -52,6 +54,43 @@ TEMPLATE_TEST_CASE("NaN, infinities and magnitudes near the ends of the range ar
   double const large = std::sqrt(most * limits::epsilon());
   CHECK(range_objection(p, 1, 0, large, 1e-3 * large).empty());
   CHECK_THAT(range_objection(p, 1, 1, large, 1e-3 * large), Contains("beta C"));
+}
+
+TEMPLATE_TEST_CASE("alpha must not leave the normal numbers with the coefficients that it meets", "", double, float) {
+  using limits = std::numeric_limits<TestType>;
+  element_type const type = sizeof(TestType) == 8 ? element_type::f64 : element_type::f32;
+  double const most = limits::max(), least = limits::min(), tiny = limits::denorm_min(), root = std::sqrt(most) / 65536;
+  plan const fused = levels_of("fewest444", 1, type, level_kind::fused);  // V has 1/8, W 1/32 and 8
+  CHECK_THAT(range_objection(fused, tiny, 0, root, root), Contains("alpha times coefficients could underflow"));
+  CHECK_THAT(range_objection(fused, 256 * least, 0, root, root), Contains("could underflow"));
+  CHECK(range_objection(fused, 512 * least, 0, root, root).empty());
+  CHECK_THAT(range_objection(fused, most, 0, 1 / root, 1 / root), Contains("alpha times coefficients could overflow"));
+  CHECK_THAT(range_objection(fused, most / 8, 0, 1 / root, 1 / root), Contains("could overflow"));
+  CHECK(range_objection(fused, most / 32, 0, 1 / root, 1 / root).empty());
+  plan const two = levels_of("fewest444", 2, type, level_kind::fused);
+  CHECK_THAT(range_objection(two, 512 * least, 0, root, root), Contains("could underflow"));
+  CHECK_THAT(range_objection(two, most / 32, 0, 1 / root, 1 / root), Contains("could overflow"));
+  // Passes keep what travels with alpha there to the coefficients of single blocks.
+  plan const passes = levels_of("fewest444", 1, type, level_kind::explicit_passes);
+  CHECK(range_objection(passes, 16 * least, 0, root, root).empty());
+  CHECK(range_objection(passes, 0.9 * most, 0, 1 / root, 1 / root).empty());
+  // Of ±1 nothing comes to harm.
+  plan const signs = levels_of("winograd", 2, type, level_kind::fused);
+  CHECK(range_objection(signs, tiny, 0, root, root).empty());
+  CHECK(range_objection(signs, most, 0, 1 / root, 1 / root).empty());
+}
+
+TEMPLATE_TEST_CASE("operands are not scaled whose product could overflow on its way back", "", double, float) {
+  element_type const type = sizeof(TestType) == 8 ? element_type::f64 : element_type::f32;
+  double const most = std::numeric_limits<TestType>::max(), moves = most * std::numeric_limits<TestType>::epsilon();
+  CHECK_THAT(scaling_objection(type, 1, 0, most, 1, 1), Contains("elements of C"));
+  CHECK_THAT(scaling_objection(type, 1, 0, 1e-10, most, 1e10), Contains("elements of C"));
+  CHECK_THAT(scaling_objection(type, -most, 0, 1, 1, 1), Contains("elements of C"));
+  CHECK(scaling_objection(type, 1, 0, most / 4096, 1, 1024).empty());
+  CHECK(scaling_objection(type, 1, 0, 1e3, most / 1e9, 1024).empty());
+  CHECK_THAT(scaling_objection(type, 1, -1, moves, 1, 1024), Contains("beta C"));
+  CHECK(scaling_objection(type, 1, -1, moves / 16384, 1, 1024).empty());
+  CHECK(scaling_objection(type, 1, 0, 0, most, 1024).empty());
 }
 
 TEST_CASE("a classical plan takes any numbers") {

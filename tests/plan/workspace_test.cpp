@@ -107,6 +107,34 @@ TEMPLATE_TEST_CASE("no kernel set asks for more packing than was predicted", "",
         }
 }
 
+TEMPLATE_TEST_CASE("fringes ask for no more packing than was predicted", "", float, double) {
+  machine_profile machine = test::zen4();
+  machine.l2_bytes = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 256L << 10));
+  for (int const m : {64, 751, 753, 3001})
+    for (int const n : {65, 753, 6974})
+      for (int const k : {63, 703, 753, 2001})
+        for (bool const gathers : {false, true})
+          for (choices const& levels : {choices{{"winograd", F}}, {{"winograd", E}}, {{"huang323", F}}}) {
+            if (gathers && levels.front().second != F) continue;  // no such plan is made
+            plan p = with(levels, {m, n, k}, 1);
+            p.type = std::is_same_v<TestType, float> ? element_type::f32 : element_type::f64;
+            p.product_buffer = gathers;
+            complete_plan(p, machine);
+            double const predicted = predict(p.type, p.shape, 1, machine, outline_of(p)).packing;
+            auto const how = gathers ? cpu::variant::ab : cpu::variant::abc;
+            graph const g = build_gemm_graph(p, machine);
+            for (cpu::kernel_set<TestType> const* set : cpu::kernel_sets<TestType>()) {
+              if (!set->available()) continue;
+              CAPTURE(m, n, k, gathers, levels.front().first, set->name);
+              for (sequence const& s : g.sequences) {
+                if (s.steps.size() > 1) continue;  // of the core
+                block const& c = std::get<product_step>(s.steps.front()).c.front().where;
+                REQUIRE(static_cast<double>(product_scratch(*set, c.rows, c.cols, s.k, how)) <= predicted);
+              }
+            }
+          }
+}
+
 TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks, and of the scans of what they skip") {
   machine_profile machine = test::server();
   machine.task_seconds = 0;
