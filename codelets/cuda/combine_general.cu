@@ -37,13 +37,18 @@ __global__ void __launch_bounds__(256) general_kernel(__grid_constant__ general_
   for (int q = 0; q < a.outputs; ++q) a.out[q][col * a.ld_out[q] + row] = sums[q];
 }
 
+/// Of a launch that scales: C may have more columns than a launch has blocks, so that each takes every so many-th tile.
+constexpr std::int64_t most_scale_blocks = std::int64_t{1} << 20;
+
 template <typename T>
 __global__ void __launch_bounds__(256)
-    scale_kernel(T beta, T* X, std::int64_t ld, std::int64_t rows, unsigned row_tiles) {
-  std::int64_t const row = static_cast<std::int64_t>(blockIdx.x % row_tiles) * blockDim.x + threadIdx.x;
-  if (row >= rows) return;
-  T& x = X[blockIdx.x / row_tiles * ld + row];
-  x = beta == T(0) ? T(0) : beta * x;
+    scale_kernel(T beta, T* X, std::int64_t ld, std::int64_t rows, std::int64_t row_tiles, std::int64_t tiles) {
+  for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    std::int64_t const row = tile % row_tiles * blockDim.x + threadIdx.x;
+    if (row >= rows) continue;
+    T& x = X[tile / row_tiles * ld + row];
+    x = beta == T(0) ? T(0) : beta * x;
+  }
 }
 
 }  // namespace
@@ -76,8 +81,9 @@ template <typename T>
 cudaError_t launch_scale(cudaStream_t stream, T beta, T* X, std::int64_t ld, std::int64_t rows, std::int64_t cols) {
   if (rows == 0 || cols == 0) return cudaSuccess;
   unsigned const threads = threads_for(rows);
-  std::int64_t const tiles = (rows + threads - 1) / threads;
-  return launch(scale_kernel<T>, tiles * cols, threads, stream, beta, X, ld, rows, static_cast<unsigned>(tiles));
+  std::int64_t const row_tiles = (rows + threads - 1) / threads, tiles = row_tiles * cols;
+  return launch(scale_kernel<T>, std::min(tiles, most_scale_blocks), threads, stream, beta, X, ld, rows, row_tiles,
+                tiles);
 }
 
 #define HEPTAD_FOR(T)                                                                                    \

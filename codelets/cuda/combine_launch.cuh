@@ -13,9 +13,13 @@ inline unsigned threads_for(std::int64_t elements) {
   return static_cast<unsigned>(std::clamp<std::int64_t>((elements + 31) / 32 * 32, 32, 256));
 }
 
+/// More than these are refused: a device would run another number of them.
+constexpr std::int64_t most_blocks = 0x7fffffff;
+
 template <typename... Formal, typename... Actual>
 cudaError_t launch(void (*kernel)(Formal...), std::int64_t blocks, unsigned threads, cudaStream_t stream,
                    Actual const&... arguments) {
+  if (blocks > most_blocks) return cudaErrorInvalidValue;
   cudaLaunchConfig_t config{};
   config.gridDim.x = static_cast<unsigned>(blocks);
   config.blockDim.x = threads;

@@ -11,7 +11,8 @@ extern "C" {
 
 /** C := alpha op(A) op(B) + beta C as heptad_dgemm, with a, b and c in the memory of the current device. `stream` is a
  * cudaStream_t (null: the default stream). Queues the work and returns HEPTAD_SUCCESS, or an error code: then nothing
- * was queued, unless it is HEPTAD_INTERNAL_ERROR, and heptad_cuda_last_error() says which argument was wrong. */
+ * was queued, unless it is HEPTAD_INTERNAL_ERROR, and heptad_cuda_last_error() says which argument was wrong. May be
+ * captured into a CUDA graph after a call that was not, which leaves the cuBLAS handle that none can make meanwhile. */
 HEPTAD_API int heptad_cuda_dgemm(void* stream, char transa, char transb, int64_t m, int64_t n, int64_t k, double alpha,
                                  const double* a, int64_t lda, const double* b, int64_t ldb, double beta, double* c,
                                  int64_t ldc);

@@ -91,7 +91,8 @@ struct workspace {
 
 /// A plan made ready for the current device: which kernels run with which arguments. Immutable: any number of threads
 /// and streams of that device may run it at a time, each with a workspace of its own. Running it with the caller's
-/// handle and workspace allocates nothing, on the host or on the device.
+/// handle and workspace allocates nothing, on the host or on the device; where its accumulation is `streams`, it makes
+/// streams and events if those of earlier runs are in use by other threads or held by a capture, or there was none.
 class HEPTAD_API executable {
 public:
   explicit executable(plan const& how);
@@ -112,12 +113,17 @@ private:
 /// C := alpha A B + beta C on matrices in device memory, each with a contiguous dimension; C must overlap neither A nor
 /// B. Queues the work on `stream` and returns; may be captured into a CUDA graph. beta = 0: C is never read.
 /// `handle`: the caller's cuBLAS handle, whose stream, pointer mode and math mode are as before afterwards; null: one
-/// of Heptad's. Throws error: after status::invalid_argument and status::out_of_memory nothing was queued.
+/// of Heptad's, made where none of the device is idle. While `stream` is captured none can be made, and null is refused
+/// unless one is idle: a call with null before the capture leaves one. One that is made while another stream is
+/// captured may end that capture.
+/// Throws error: after status::invalid_argument and status::out_of_memory nothing was queued. A failure is not left in
+/// the thread's last error (cudaGetLastError).
 template <typename T>
 HEPTAD_API void gemm(cudaStream_t stream, cublasHandle_t handle, executable const& what, T alpha,
                      matrix_view<T const> A, matrix_view<T const> B, T beta, matrix_view<T> C, workspace memory = {});
 
-/// The same, planned for the current device; plans of recent calls are kept.
+/// The same, planned for the current device; plans of recent calls are kept, one that lacked memory until twice as much
+/// is free.
 template <typename T>
 HEPTAD_API void gemm(cudaStream_t stream, cublasHandle_t handle, T alpha, matrix_view<T const> A,
                      matrix_view<T const> B, T beta, matrix_view<T> C, options const& wishes = {});
@@ -161,7 +167,7 @@ HEPTAD_API host_report gemm(T alpha, matrix_view<T const> A, matrix_view<T const
 /// The report in words.
 HEPTAD_API std::string explain(host_report const& what);
 
-/// The pinned memory of the last products of host matrices is kept for the next; this gives it back.
+/// The pinned memory of the last products of host matrices is kept for the next on their devices; this gives it back.
 HEPTAD_API void release_pinned_memory();
 
 /// Measures the current device and its link to the host for the planner, some seconds, and keeps the result in

@@ -35,8 +35,21 @@ def empty(like: Any, rows: int, cols: int) -> Any:
     return library.empty((rows, cols), dtype=like.dtype)
 
 
+def keep_until_passed(array: Any, stream: int) -> None:
+    """Has PyTorch give the memory of its array to another only when the stream has passed what uses it."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(array, torch.Tensor) or current_stream(array) == stream:
+        return
+    cuda = torch.cuda
+    array.record_stream(cuda.default_stream(array.device) if stream == 1 else cuda.ExternalStream(stream, array.device))
+
+
 def matmul(a: Any, b: Any, out: Any, alpha: float, beta: float, stream: int | None, wishes: dict[str, Any]) -> Any:
-    """Queues alpha a @ b + beta out on the stream, and returns."""
+    """Queues alpha a @ b + beta out on the stream, and returns.
+
+    PyTorch's arrays may be let go then. Those of other libraries must live until the stream has passed the product,
+    where it is not their library's current one: that may use their memory again before.
+    """
     try:
         cuda = importlib.import_module("heptad._heptad_cuda")
     except ModuleNotFoundError:
@@ -56,5 +69,7 @@ def matmul(a: Any, b: Any, out: Any, alpha: float, beta: float, stream: int | No
     on = current_stream(a) if stream is None else stream
     # Each library makes the stream wait for what it has queued on its own one for this array.
     operands = [array.__dlpack__(stream=on) for array in (a, b, out)]
+    for array in (a, b, out):
+        keep_until_passed(array, on)
     cuda.gemm(*operands, alpha, beta, on, **{"max_workspace": None, "max_levels": None, **wishes})
     return out

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,11 @@ public:
   virtual device_work multiply(device_share const& who, any_device_product const& x, std::atomic<bool>& touched) = 0;
   /// The graph must outlive them. A product is one call with so many levels of Winograd at most. Null: there are none.
   virtual std::unique_ptr<stream_tasks> tasks_on_streams(graph const&, int /*levels*/) { return nullptr; }
+  /// cuda::calibrate() on the current device. "": these devices are not measured.
+  virtual std::string calibrate(std::string const& /*path*/,
+                                std::function<void(double, std::string const&)> const& /*progress*/) {
+    return {};
+  }
 
 protected:
   ~device_backend() = default;

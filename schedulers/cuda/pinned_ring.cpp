@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <thread>
 
 #include <heptad/heptad.hpp>
@@ -37,8 +38,13 @@ void copy_lines(byte_lines const& to, byte_lines const& from, int threads) {
     copy_serially(part(to, first, last, 0, from.bytes), part(from, first, last, 0, from.bytes));
   };
   std::vector<std::jthread> others;
-  for (std::size_t s = 1; s < shares; ++s) others.emplace_back(copy_share, s);
+  std::size_t taken = 1;  // the caller has the first one, and those for which there is no thread
+  try {
+    for (; taken < shares; ++taken) others.emplace_back(copy_share, taken);
+  } catch (std::exception const&) {  // std::system_error, std::bad_alloc
+  }
   if (shares > 0) copy_share(0);
+  for (std::size_t s = taken; s < shares; ++s) copy_share(s);
 }
 
 pinned_ring::pinned_ring(std::size_t bytes, int copy_threads)

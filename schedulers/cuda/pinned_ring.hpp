@@ -16,12 +16,13 @@ struct byte_lines {
   std::size_t pitch = 0, bytes = 0, lines = 0;
 };
 
-/// By so many threads, of which the caller's is one.
+/// By so many threads, of which the caller's is one; by fewer where they cannot be had.
 void copy_lines(byte_lines const& to, byte_lines const& from, int threads);
 
 class pinned_ring {
 public:
-  /// Throws error{out_of_memory} when the system does not give that much pinned memory.
+  /// For streams of the current device. Throws error{out_of_memory} when the system does not give that much pinned
+  /// memory.
   pinned_ring(std::size_t bytes, int copy_threads);
   ~pinned_ring();
   pinned_ring(pinned_ring const&) = delete;

@@ -18,20 +18,51 @@ std::map<int, std::vector<std::unique_ptr<side_streams::kit>>>& idle_kits() {
   return *all;
 }
 
-std::unique_ptr<side_streams::kit> take_idle(int device) {
+using capture_number = unsigned long long;
+constexpr capture_number no_capture = 0, failed_capture = ~0ULL;
+
+/// Which capture the stream is in.
+capture_number capture_of(cudaStream_t stream) {
+  cudaStreamCaptureStatus how = cudaStreamCaptureStatusNone;
+  capture_number number = no_capture;
+  if (cudaStreamGetCaptureInfo(stream, &how, &number) != cudaSuccess) {
+    (void)cudaGetLastError();  // the default stream, which no capture holds, while another one is captured
+    return no_capture;
+  }
+  return how == cudaStreamCaptureStatusNone     ? no_capture
+         : how == cudaStreamCaptureStatusActive ? number
+                                                : failed_capture;
+}
+
+/// One whose streams are in no capture but that of `main`. A new one is empty.
+std::unique_ptr<side_streams::kit> take_idle(int device, cudaStream_t main) {
+  auto const fits = [in = capture_of(main)](auto const& kit) {
+    return std::ranges::all_of(kit->streams, [in](cudaStream_t s) {
+      capture_number const its = capture_of(s);
+      return its == no_capture || its == in;
+    });
+  };
   std::lock_guard const lock(idle_mutex);
   auto& idle = idle_kits()[device];
-  if (idle.empty()) return std::make_unique<side_streams::kit>();
-  auto taken = std::move(idle.back());
-  idle.pop_back();
+  auto const found = std::ranges::find_if(idle, fits);
+  if (found == idle.end()) return std::make_unique<side_streams::kit>();
+  auto taken = std::move(*found);
+  idle.erase(found);
   return taken;
 }
 
 }  // namespace
 
+side_streams::kit::~kit() {
+  for (cudaEvent_t const e : events)
+    if (e != nullptr) cudaEventDestroy(e);
+  for (cudaStream_t const s : streams)
+    if (s != nullptr) cudaStreamDestroy(s);
+}
+
 side_streams::side_streams(cudaStream_t main, std::size_t pieces) : main_(main), pieces_(pieces) {
   check_running(cudaGetDevice(&device_), "the device");
-  kit_ = take_idle(device_);
+  kit_ = take_idle(device_, main);
   for (cudaStream_t& s : kit_->streams)
     if (s == nullptr) check_running(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "a stream");
   while (kit_->events.size() <= pieces) {
@@ -43,6 +74,13 @@ side_streams::side_streams(cudaStream_t main, std::size_t pieces) : main_(main),
 }
 
 side_streams::~side_streams() {
+  if (!joined_) {
+    for (cudaStream_t const s : kit_->streams) {
+      cudaEventRecord(kit_->events[0], s);
+      cudaStreamWaitEvent(main_, kit_->events[0]);
+    }
+    (void)cudaGetLastError();  // what went wrong first is on its way to the caller
+  }
   std::lock_guard const lock(idle_mutex);
   idle_kits()[device_].push_back(std::move(kit_));
 }
@@ -68,6 +106,7 @@ void side_streams::join() {
       check_running(cudaEventRecord(kit_->events[0], stream_of(s)), "an event");
       check_running(cudaStreamWaitEvent(main_, kit_->events[0]), "an event");
     }
+  joined_ = true;
 }
 
 }  // namespace heptad::cuda

@@ -195,3 +195,22 @@ TEST_CASE("scale writes zeros without reading, and scales in place") {
   REQUIRE(launch_scale<float>(nullptr, -2.0F, Y.data(), 3, 3, 2) == cudaSuccess);
   CHECK(Y == std::vector<float>(6, -6.0F));
 }
+
+TEST_CASE("scale reaches every column, more than a launch has blocks") {
+  constexpr std::int64_t cols = (std::int64_t{1} << 21) + 5;
+  std::vector<float> X(static_cast<std::size_t>(2 * cols), 3.0F);
+  REQUIRE(launch_scale<float>(nullptr, -2.0F, X.data(), 2, 1, cols) == cudaSuccess);
+  std::int64_t wrong = 0;
+  for (std::size_t e = 0; e < X.size(); ++e) wrong += X[e] != (e % 2 == 0 ? -6.0F : 3.0F);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a pass of more blocks than a launch can have is refused") {
+  std::vector<std::vector<combine_program::term>> const copy{{{0, 1.0}}};
+  std::vector<double> in(8, 1.0), out(8);
+  std::vector<combine_input<double>> const from{{in.data(), 1}};
+  std::vector<combine_output<double>> const to{{out.data(), 1, 0}};
+  constexpr std::int64_t cols = (std::int64_t{1} << 32) + 3;  // 3 as an unsigned
+  CHECK(launch_general<double>(nullptr, copy, {from, to, 1, cols}) == cudaErrorInvalidValue);
+  CHECK(out == std::vector<double>(8));
+}

@@ -118,6 +118,9 @@ TEST_CASE("bad options and memory of a device are refused by name, with C as it 
     rejects(wishes, "cpu_share");
   }
   wishes = {};
+  wishes.devices.emplace({0, 3, 0});
+  rejects(wishes, "devices: 0 must be named once");
+  wishes = {};
   wishes.product.max_error = 0;
   rejects(wishes, "max_error");
   devices.device_memory = true;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/gpu/device.hpp"
+#include "tests/gpu/skip.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -94,6 +95,21 @@ TEST_CASE("blocks of a host product go through the levels that were asked for") 
   CHECK(!r.plan.stages.empty());
   wishes.copy_threads = 3;
   CHECK(!check_product<float>({640, 512, 384}, 1.0F, 0.0F, false, wishes).plan.stages.empty());
+}
+
+TEST_CASE("products of pageable matrices are right on one device after the other") {
+  int devices = 0, before = 0;
+  require(cudaGetDeviceCount(&devices));
+  if (devices < 2) return skip("needs two devices");
+  require(cudaGetDevice(&before));
+  cuda::release_pinned_memory();
+  for (int const device : {0, 1, 1, 0}) {
+    INFO("device " << device);
+    require(cudaSetDevice(device));
+    CHECK_NOTHROW(check_product<double>({301, 258, 407}, 2.0, -3.0, false, within(std::size_t{1500} << 10)));
+  }
+  require(cudaSetDevice(before));
+  cuda::release_pinned_memory();
 }
 
 TEST_CASE("the report of a host product says what moved and how much of that was hidden") {

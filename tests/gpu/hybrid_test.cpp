@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/gpu/device.hpp"
+#include "tests/gpu/skip.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -78,6 +79,24 @@ TEMPLATE_TEST_CASE("a product shared by the CPU and logical devices is right", "
           if (p.device >= 0) CHECK(p.bytes_out == static_cast<std::size_t>(p.rows * p.cols) * sizeof(TestType));
         }
       }
+}
+
+TEST_CASE("two devices share products of pageable matrices, call after call, and none loses its part") {
+  int devices = 0;
+  require(cudaGetDeviceCount(&devices));
+  if (devices < 2) return skip("needs two devices");
+  context workers(4);
+  hybrid::options wishes;
+  wishes.cpu_share = 0.0;
+  for (int call = 0; call < 12; ++call) {
+    INFO("call " << call);
+    shared_case<double> x(513, 2100, 300, -3.0);
+    auto const r = x.run(workers, wishes);
+    CHECK(x.c == x.expected);
+    CHECK_FALSE(r.pinned);
+    CHECK(r.parts.size() >= 2);
+    for (hybrid::part const& p : r.parts) CHECK(p.failure == "");
+  }
 }
 
 TEST_CASE("devices without enough memory leave their part to the CPU, and the report says so") {

@@ -4,6 +4,8 @@ the product itself where there is one."""
 
 import ctypes
 import importlib.util
+import sys
+import types
 
 import heptad
 import numpy as np
@@ -115,6 +117,64 @@ def test_the_stream_is_that_of_the_array():
 def test_errors_name_the_argument_and_its_value(change, error, message):
     with pytest.raises(error, match=message):
         heptad.matmul(**operands(**change))
+
+
+def paper_torch(current):
+    """As much of PyTorch as is asked for streams, with this one as the current one of the device."""
+
+    class Tensor:
+        device = "cuda:0"
+
+        def __init__(self):
+            self.recorded = []
+
+        def record_stream(self, stream):
+            self.recorded.append(stream)
+
+    cuda = types.SimpleNamespace(
+        current_stream=lambda device: types.SimpleNamespace(cuda_stream=current),
+        default_stream=lambda device: ("default", device),
+        ExternalStream=lambda number, device: (number, device))
+    return types.SimpleNamespace(Tensor=Tensor, cuda=cuda)
+
+
+@pytest.mark.parametrize(
+    "current, stream, recorded",
+    [(0, 1, []), (0, 140000000, [(140000000, "cuda:0")]), (7000, 7000, []), (7000, 1, [("default", "cuda:0")])])
+def test_memory_of_pytorch_is_kept_for_a_stream_that_is_not_its_current_one(monkeypatch, current, stream, recorded):
+    from heptad import _device
+
+    torch = paper_torch(current)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensor = torch.Tensor()
+    _device.keep_until_passed(tensor, stream)
+    assert tensor.recorded == recorded
+    _device.keep_until_passed(DeviceArray((2, 2)), stream)  # of another library
+
+
+@pytest.mark.parametrize("current, kept", [(0, True), (7000, False)])
+def test_a_product_has_the_memory_of_its_arrays_kept(monkeypatch, current, kept):
+    from heptad import _device
+
+    torch = paper_torch(current)
+
+    class Matrix(torch.Tensor):
+        shape = (2, 2)
+
+        def __dlpack_device__(self):
+            return KDLCUDA, 0
+
+        def __dlpack__(self, stream=None):
+            return self
+
+    queued = []
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(
+        sys.modules, "heptad._heptad_cuda", types.SimpleNamespace(gemm=lambda *given, **wishes: queued.append(given)))
+    a, b, out = (Matrix() for _ in range(3))
+    assert _device.matmul(a, b, out, 1.0, 0.0, 7000, {}) is out
+    assert queued == [(a, b, out, 1.0, 0.0, 7000)]
+    assert [x.recorded for x in (a, b, out)] == [[(7000, "cuda:0")] if kept else []] * 3
 
 
 @pytest.mark.skipif(not HAS_CUDA, reason="built without CUDA")

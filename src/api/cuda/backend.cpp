@@ -49,9 +49,11 @@ public:
 
   std::vector<found_device> devices() override {
     int count = 0;
-    if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess)
+    if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+      (void)cudaGetLastError();
       throw error(heptad::status::invalid_argument,
                   fmt::format("no usable CUDA device: {}", cudaGetErrorString(status)));
+    }
     std::vector<found_device> all;
     for (int d = 0; d < count; ++d) {
       found_device& x = all.emplace_back();
@@ -80,6 +82,11 @@ public:
 
   std::unique_ptr<stream_tasks> tasks_on_streams(graph const& g, int levels) override {
     return make_stream_tasks(g, levels);
+  }
+
+  std::string calibrate(std::string const& path,
+                        std::function<void(double, std::string const&)> const& progress) override {
+    return cuda::calibrate(path, progress);
   }
 
   device_work multiply(device_share const& who, any_device_product const& x, std::atomic<bool>& touched) override {

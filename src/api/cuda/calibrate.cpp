@@ -22,6 +22,7 @@
 #include "schedulers/cuda/pinned_ring.hpp"
 #include "schedulers/cuda/stream_executor.hpp"
 #include "src/algorithm/algorithm.hpp"
+#include "src/api/cuda/calibration_room.hpp"
 #include "src/api/cuda/device.hpp"
 #include "src/plan/device_planner.hpp"
 #include "src/plan/device_profile_file.hpp"
@@ -33,8 +34,9 @@ namespace {
 using progress_function = std::function<void(double, std::string const&)>;
 
 void check(cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw error(heptad::status::internal_error, fmt::format("cuBLAS says {}", cublasGetStatusString(status)));
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  (void)cudaGetLastError();
+  throw error(heptad::status::internal_error, fmt::format("cuBLAS says {}", cublasGetStatusString(status)));
 }
 
 class device_memory {
@@ -171,9 +173,6 @@ private:
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// Bytes of the largest measurement: a third of the memory that is free, at most 6.5 GB (16384 in FP64).
-std::size_t room() { return std::min(free_memory() / 3, std::size_t{6'500'000'000}) / 4096 * 4096; }
-
 device_limits limits_of_device() {
   int device = 0;
   cudaDeviceProp p{};
@@ -199,7 +198,7 @@ template <typename T>
 product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function<void()> const& next) {
   product_rates rates;
   auto const fits = [&](std::int64_t m, std::int64_t n, std::int64_t k, int count) {
-    return static_cast<std::size_t>((m * k + k * n + m * n) * count) * sizeof(T) <= on.memory().bytes();
+    return product_bytes<T>(m, n, k, count) <= on.memory().bytes();
   };
   std::vector<int> const sizes = narrow
                                      ? std::vector{512, 1024, 2048, 4096, 8192}
@@ -215,14 +214,15 @@ product_rates rates_of(rig const& on, arithmetic how, bool narrow, std::function
   }
   std::vector<int> const depths =
       narrow ? std::vector{512, 2048} : std::vector{1, 8, 32, 64, 128, 256, 512, 1024, 2048};
-  std::int64_t const side = fits(8192, 8192, 2048, 1) ? 8192 : 2048;
+  std::int64_t const side = fits(8192, 8192, deepest_thin, 1) ? 8192 : thin_side;
   for (int const k : depths) rates.thins.push_back({k, on.product_rate<T>(how, side, side, k)});
   next();
   if (how == arithmetic::exact)
     for (int const size : {256, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192})
       if (fits(2 * size, 2 * size, 2 * size + size, 1))
         if (auto const best = best_fused<T>(on, size)) rates.fused.push_back(*best);
-  double const aligned = on.product_rate<T>(how, 3008, 3008, 3008), odd = on.product_rate<T>(how, 3001, 3001, 3001);
+  double const aligned = on.product_rate<T>(how, aligned_side, aligned_side, aligned_side),
+               odd = on.product_rate<T>(how, odd_side, odd_side, odd_side);
   rates.unaligned = std::min(1.0, odd / aligned);
   return rates;
 }
@@ -252,7 +252,7 @@ public:
     cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
     check(cublasSetStream(handle_.get(), stream_));
     handle_modes const modes(handle_.get());
-    constexpr std::int64_t n = 2048;
+    constexpr std::int64_t n = side_beside;
     float* const A = on.memory().at<float>(offset);
     for (int i = 0; i < count; ++i)
       check(product<float>(handle_.get(), arithmetic::exact,
@@ -283,19 +283,20 @@ private:
 /// Blocks of larger matrices travel in lines, beside products, which make them twice as slow. Of 4 KiB, 64 KiB apart in
 /// more host memory than caches hold, others each time.
 double seconds_of_line(rig const& on, int device, double load_gbytes) {
-  constexpr std::size_t line = 4096, pitch = 16 * line, product_bytes = std::size_t{3} * 2048 * 2048 * sizeof(float);
-  std::size_t const bytes = std::min(16 * (on.memory().bytes() - product_bytes), std::size_t{1} << 30),
-                    lines = bytes / pitch;
+  std::size_t const room = on.memory().bytes() - product_bytes<float>(side_beside, side_beside, side_beside),
+                    bytes = std::min(line_pitch / line_bytes * room, std::size_t{1} << 30), lines = bytes / line_pitch;
   void* pinned = nullptr;
   cuda::check(cudaHostAlloc(&pinned, bytes, cudaHostAllocDefault), "pinned memory");
   std::unique_ptr<void, decltype(&cudaFreeHost)> const held(pinned, &cudaFreeHost);
-  products_beside const running(on, device, on.memory().bytes() - product_bytes, 200);
+  products_beside const running(on, device, room, 200);
   double const took = on.seconds([&, at = std::size_t{0}]() mutable {
     char const* const from = static_cast<char const*>(pinned) + at;
-    cudaMemcpy2DAsync(on.memory().at<void>(0), line, from, pitch, line, lines, cudaMemcpyHostToDevice, on.stream());
-    at = (at + line) % pitch;
+    cuda::check(cudaMemcpy2DAsync(on.memory().at<void>(0), line_bytes, from, line_pitch, line_bytes, lines,
+                                  cudaMemcpyHostToDevice, on.stream()),
+                "lines to the device");
+    at = (at + line_bytes) % line_pitch;
   });
-  return std::max(1e-9, took / double(lines) - 0.75 * line / (load_gbytes * 1e9));
+  return std::max(1e-9, took / double(lines) - 0.75 * line_bytes / (load_gbytes * 1e9));
 }
 
 void measure_link(rig const& on, int device_number, device_profile& p) {
@@ -305,10 +306,12 @@ void measure_link(rig const& on, int device_number, device_profile& p) {
   std::unique_ptr<void, decltype(&cudaFreeHost)> const held(pinned, &cudaFreeHost);
   void* const device = on.memory().at<void>(0);
   auto const rate = [&](double seconds) { return double(bytes) / seconds / 1e9; };
-  p.load_gbytes =
-      rate(on.seconds([&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, on.stream()); }));
-  p.store_gbytes =
-      rate(on.seconds([&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, on.stream()); }));
+  auto const copy = [&](void* to, void const* from, cudaMemcpyKind kind) {
+    return rate(
+        on.seconds([&] { cuda::check(cudaMemcpyAsync(to, from, bytes, kind, on.stream()), "a copy over the link"); }));
+  };
+  p.load_gbytes = copy(device, pinned, cudaMemcpyHostToDevice);
+  p.store_gbytes = copy(pinned, device, cudaMemcpyDeviceToHost);
   p.line_seconds = seconds_of_line(on, device_number, p.load_gbytes);
   std::vector<char> pageable(bytes, 1);
   std::array<double, 3> rounds{};
@@ -342,7 +345,7 @@ device_profile measure(int device, progress_function const& progress) {
     next();
   };
   begin("memory");
-  rig const on(device, room());
+  rig const on(device, calibration_room(free_memory()));
   double bytes = 0;
   p.pass_seconds = pass_seconds(on, 64, 16, &bytes);
   std::int64_t const side = std::clamp<std::int64_t>(

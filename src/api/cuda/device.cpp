@@ -71,6 +71,13 @@ std::map<int, device_profile>& known_profiles() {
   return known;
 }
 
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus how = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &how) == cudaSuccess) return how != cudaStreamCaptureStatusNone;
+  (void)cudaGetLastError();  // the default stream, which no capture holds, while another one is captured
+  return false;
+}
+
 std::mutex handles_mutex;
 // Never destroyed: at exit the driver may be gone before static objects are.
 std::map<int, std::vector<cublasHandle_t>>& idle_handles() {
@@ -82,6 +89,7 @@ std::map<int, std::vector<cublasHandle_t>>& idle_handles() {
 
 void check(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // where the caller would take it for one of its own
   auto const code =
       status == cudaErrorMemoryAllocation ? heptad::status::out_of_memory : heptad::status::internal_error;
   throw error(
@@ -90,16 +98,20 @@ void check(cudaError_t status, char const* what) {
 
 int current_device() {
   int device = 0;
-  if (cudaError_t const status = cudaGetDevice(&device); status != cudaSuccess)
+  if (cudaError_t const status = cudaGetDevice(&device); status != cudaSuccess) {
+    (void)cudaGetLastError();
     throw error(heptad::status::invalid_argument,
                 fmt::format("no usable CUDA device: {} ({})", cudaGetErrorString(status), cudaGetErrorName(status)));
+  }
   thread_local int known = -1;  // the last one that was found fit
   if (device == known) return device;
   int count = 0;
-  if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0)
+  if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
+    (void)cudaGetLastError();
     throw error(heptad::status::invalid_argument,
                 fmt::format("no usable CUDA device: {}",
                             status != cudaSuccess ? cudaGetErrorString(status) : "none was found"));
+  }
   int const major = attribute(cudaDevAttrComputeCapabilityMajor, device);
   int const minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
   if (10 * major + minor < 75)
@@ -172,10 +184,16 @@ leased_handle::leased_handle(int device, cudaStream_t stream) : device_(device) 
     }
   }
   if (handle_ == nullptr) {
+    if (is_captured(stream))
+      throw error(heptad::status::invalid_argument,
+                  "handle = null must be a cuBLAS handle while the stream is captured and none of Heptad's is idle, as "
+                  "none can be made meanwhile; a call before the capture leaves one");
     cublasStatus_t const status = cublasCreate(&handle_);
-    if (status != CUBLAS_STATUS_SUCCESS)
-      throw error(heptad::status::out_of_memory,
+    if (status != CUBLAS_STATUS_SUCCESS) {
+      (void)cudaGetLastError();
+      throw error(status == CUBLAS_STATUS_ALLOC_FAILED ? heptad::status::out_of_memory : heptad::status::internal_error,
                   fmt::format("cublasCreate: {}; nothing was queued", cublasGetStatusString(status)));
+    }
   }
   cublasSetStream(handle_, stream);
 }

@@ -37,6 +37,8 @@ void check_device_pointer(char const* name, void const* data, std::size_t elemen
 /// A cuBLAS handle of Heptad's for one call: taken from, and given back to, a set of idle ones of the device.
 class leased_handle {
 public:
+  /// Throws error{invalid_argument} when none is idle and the stream is being captured, which making one would end;
+  /// error{out_of_memory} when there is no memory for one.
   leased_handle(int device, cudaStream_t stream);
   ~leased_handle();
   leased_handle(leased_handle const&) = delete;
@@ -48,6 +50,7 @@ private:
   cublasHandle_t handle_ = nullptr;
 };
 
+/// Throws error{out_of_memory or internal_error} unless it is a success. The thread's last error is none then.
 void check(cudaError_t status, char const* what);
 
 }  // namespace heptad::cuda

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <heptad/cuda.hpp>
@@ -46,9 +47,7 @@ public:
   stream_memory(cudaStream_t stream, workspace const& given, std::size_t bytes) : stream_(stream), data_(given.data) {
     if (bytes == 0) return;
     if (given.data == nullptr) {
-      cudaError_t const status = cudaMallocAsync(&data_, bytes, stream);
-      if (status == cudaErrorMemoryAllocation) (void)cudaGetLastError();  // not sticky: the caller may go on
-      check(status, "workspace");
+      check(cudaMallocAsync(&data_, bytes, stream), "workspace");
       owned_ = true;
       return;
     }
@@ -76,24 +75,35 @@ void scale_only(cudaStream_t stream, operands<T> const& x) {
   if (x.beta != T(1)) check(launch_scale(stream, x.beta, C.data, C.ld, x.C.rows, x.C.cols), "scale");
 }
 
+/// The caller's handle, or one of Heptad's, in the modes of product().
+class call_handle {
+public:
+  call_handle(cudaStream_t stream, cublasHandle_t given, int device) {
+    if (given == nullptr) {
+      given = own_.emplace(device, stream).get();
+    } else {
+      cudaStream_t its = nullptr;
+      cublasGetStream(given, &its);
+      if (its != stream) reject("handle must have been set to the stream of the call");
+    }
+    modes_.emplace(given);
+    handle_ = given;
+  }
+  [[nodiscard]] cublasHandle_t get() const noexcept { return handle_; }
+
+private:
+  std::optional<leased_handle> own_;
+  std::optional<handle_modes> modes_;
+  cublasHandle_t handle_ = nullptr;
+};
+
 template <typename T>
-void queue(cudaStream_t stream, cublasHandle_t handle, executable::impl const& what, operands<T> const& x,
+void queue(cudaStream_t stream, call_handle const& handle, executable::impl const& what, operands<T> const& x,
            workspace const& memory) {
   device_matrix<T const> const A = device_view("A", x.A), B = device_view("B", x.B);
   device_matrix<T> const C = device_view("C", x.C);
-  if (handle != nullptr) {
-    cudaStream_t its = nullptr;
-    cublasGetStream(handle, &its);
-    if (its != stream) reject("handle must have been set to the stream of the call");
-  }
-  std::unique_ptr<leased_handle> own;
-  if (handle == nullptr) {
-    own = std::make_unique<leased_handle>(what.device, stream);
-    handle = own->get();
-  }
-  handle_modes const modes(handle);
   stream_memory const held(stream, memory, what.bytes());
-  what.work.run(stream, handle, bound_operands<T>{x.alpha, A, B, x.beta, C, static_cast<T*>(held.data())});
+  what.work.run(stream, handle.get(), bound_operands<T>{x.alpha, A, B, x.beta, C, static_cast<T*>(held.data())});
 }
 
 struct plan_key {
@@ -105,11 +115,29 @@ struct plan_key {
   friend bool operator==(plan_key const&, plan_key const&) = default;
 };
 
-std::shared_ptr<executable const> prepare(plan_key const& key) {
-  static recent<plan_key, executable, 16> known;
-  return known.get(key, [&] {
-    return executable(choose_device_plan(key.type, key.shape, free_memory(), profile_of(key.device), key.wishes));
+struct planned {
+  executable ready;
+  std::size_t free;   // bytes, when it was planned
+  bool lacks_memory;  // for a better plan
+};
+
+planned plan_with_free_memory(plan_key const& key) {
+  std::size_t const free = free_memory();
+  plan const how = choose_device_plan(key.type, key.shape, free, profile_of(key.device), key.wishes);
+  bool const none_fits = key.wishes.force_levels > 0 && how.stages.empty();
+  bool const lacks = !key.wishes.max_workspace && std::ranges::any_of(how.candidates, [&](candidate const& c) {
+    return c.workspace > how.workspace_cap && (c.seconds < how.seconds || none_fits);
   });
+  return {executable(how), free, lacks};
+}
+
+/// A plan that lacks memory is made again once twice as much is free.
+std::shared_ptr<executable const> prepare(plan_key const& key) {
+  static recent<plan_key, planned, 16> known;
+  auto const found = known.get(
+      key, [&] { return plan_with_free_memory(key); },
+      [](planned const& p) { return !p.lacks_memory || free_memory() / 2 < p.free; });
+  return {found, &found->ready};
 }
 
 void check_fits(plan const& how, element_type type, problem const& shape) {
@@ -154,7 +182,7 @@ void gemm(cudaStream_t stream, cublasHandle_t handle, executable const& what, T 
   check_on_device(given, device);
   operands<T> const x = present(given);
   check_fits(state.how, type_of<T>, shape_of(x));
-  if (x.reads_factors()) queue(stream, handle, state, x, memory);
+  if (x.reads_factors()) queue(stream, call_handle(stream, handle, device), state, x, memory);
   else scale_only(stream, x);
 }
 
@@ -167,11 +195,12 @@ void gemm(cudaStream_t stream, cublasHandle_t handle, T alpha, matrix_view<T con
   check_on_device(given, device);
   operands<T> const x = present(given);
   if (!x.reads_factors()) return scale_only(stream, x);
+  call_handle const by(stream, handle, device);
   plan_key key{device, profile_generation(), type_of<T>, shape_of(x), wishes};
   for (;;) {
     auto const what = prepare(key);
     try {
-      return queue(stream, handle, what->state(), x, {});
+      return queue(stream, by, what->state(), x, {});
     } catch (error const& e) {
       // Memory that was free when the plan was made may be gone: ask for half, down to cuBLAS alone.
       if (e.code() != heptad::status::out_of_memory || what->workspace_bytes() == 0) throw;

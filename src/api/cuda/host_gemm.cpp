@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 
 #include "schedulers/cuda/transfer_executor.hpp"
 #include "src/api/cuda/device.hpp"
+#include "src/api/cuda/idle_rings.hpp"
 #include "src/api/cuda/recent.hpp"
 #include "src/api/cuda/view.hpp"
 #include "src/api/present.hpp"
@@ -39,52 +39,6 @@ bool is_pinned(char const* name, void const* first, void const* last) {
 namespace {
 
 constexpr std::size_t least_ring = std::size_t{64} << 10;
-
-struct rings {
-  std::size_t bytes;  // as asked for
-  int copy_threads;
-  pinned_ring in, out;
-
-  rings(std::size_t all, int threads)
-      : bytes(all), copy_threads(threads), in(all / 2, threads), out(all / 2, threads) {}
-};
-
-/// The rings of the last calls, for the next ones.
-class idle_rings {
-public:
-  static std::unique_ptr<rings> take(std::size_t bytes, int copy_threads) {
-    {
-      std::lock_guard const lock(mutex());
-      auto const found = std::ranges::find_if(
-          all(), [&](auto const& r) { return r->bytes == bytes && r->copy_threads == copy_threads; });
-      if (found != all().end()) {
-        auto known = std::move(*found);
-        all().erase(found);
-        return known;
-      }
-    }
-    return std::make_unique<rings>(bytes, copy_threads);
-  }
-  static void give(std::unique_ptr<rings> used) {
-    std::lock_guard const lock(mutex());
-    all().push_back(std::move(used));
-  }
-  static void release() {
-    std::lock_guard const lock(mutex());
-    all().clear();
-  }
-
-private:
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  // Never destroyed: at exit the driver may be gone before static objects are.
-  static std::vector<std::unique_ptr<rings>>& all() {
-    static auto* const kept = new std::vector<std::unique_ptr<rings>>;
-    return *kept;
-  }
-};
 
 template <typename T>
 T* last_of(matrix_view<T> const& X) {
@@ -130,7 +84,7 @@ struct transfer_key {
   friend bool operator==(transfer_key const&, transfer_key const&) = default;
 };
 
-/// A split asks for many blocks, and the last ones are then computed.
+/// Made once for a shape: a call that shares C with others weighs many blocks before it computes the last of them.
 std::shared_ptr<transfer_plan const> plan_transfers(element_type type, problem const& shape,
                                                     transfer_means const& means, int device, options const& wishes) {
   static recent<transfer_key, transfer_plan, 64> known;
@@ -186,7 +140,7 @@ host_report multiply(operands<T> const& x, host_options const& wishes, std::atom
   bool const pinned = given.A.pinned && given.B.pinned && given.C.pinned;
   auto const work = prepare(type_of<T>, shape_of(x), pinned, device, wishes);
   std::unique_ptr<rings> through;
-  if (!pinned) through = idle_rings::take(wishes.ring_bytes, wishes.copy_threads);
+  if (!pinned) through = idle_rings::take(device, wishes.ring_bytes, wishes.copy_threads);
   leased_handle const handle(device, nullptr);
   auto const times =
       work->run(handle.get(), through ? transfer_rings{&through->in, &through->out} : transfer_rings{}, given, touched);

@@ -15,15 +15,20 @@ namespace heptad::cuda {
 template <typename Key, typename Value, std::size_t Capacity>
 class recent {
 public:
-  /// make() when there is none; what it throws is passed on.
-  template <typename Make>
-  std::shared_ptr<Value const> get(Key const& key, Make const& make) {
-    if (auto known = find(key)) return known;
+  /// make() when there is none, or none of which `holds` is true any more; what they throw is passed on.
+  template <typename Make, typename Holds>
+  std::shared_ptr<Value const> get(Key const& key, Make const& make, Holds const& holds) {
+    if (auto known = find(key); known != nullptr && holds(*known)) return known;
     auto fresh = std::make_shared<Value const>(make());
     std::lock_guard const lock(mutex_);
+    entries_.remove_if([&key](entry const& e) { return e.first == key; });
     entries_.emplace_front(key, fresh);
     if (entries_.size() > Capacity) entries_.pop_back();
     return fresh;
+  }
+  template <typename Make>
+  std::shared_ptr<Value const> get(Key const& key, Make const& make) {
+    return get(key, make, [](Value const&) { return true; });
   }
 
 private:

@@ -19,15 +19,19 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorStreamCaptureIsolation = 905
+};
 typedef struct CUstream_st* cudaStream_t;
+
+#include "shim_streams.h"
 
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
 inline int shim_capability = 9;  // major compute capability of the device
-inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   *value = shim_capability;
   return cudaSuccess;
