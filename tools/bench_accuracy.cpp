@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 
@@ -15,7 +13,9 @@
 #include "tools/bench/accuracy.hpp"
 #include "tools/bench/record.hpp"
 #include "tools/bench/table.hpp"
+#include "tools/bounds.hpp"
 #include "tools/commands.hpp"
+#include "tools/output_file.hpp"
 
 namespace heptad::bench {
 namespace {
@@ -69,6 +69,7 @@ void print(nlohmann::json const& rows) {
 
 void bench_accuracy(accuracy_options wishes) {
   if (wishes.algorithms.empty()) wishes.algorithms = one_of_every_shape();
+  tools::require_writable(wishes.json_file);
   status_line status;
   nlohmann::json record = record_origin("accuracy");
   record["grid"] = "64 x 64 elements of C against sums in extended precision";
@@ -84,12 +85,7 @@ void bench_accuracy(accuracy_options wishes) {
         print(rows);
         record["rows"].insert(record["rows"].end(), rows.begin(), rows.end());
       }
-  if (wishes.json_file.empty()) return;
-  if (auto const folder = std::filesystem::path(wishes.json_file).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder);
-  std::ofstream out(wishes.json_file);
-  out << record.dump(1) << '\n';
-  if (!out) throw std::runtime_error(fmt::format("cannot write '{}'", wishes.json_file));
+  if (!wishes.json_file.empty()) tools::write_output(wishes.json_file, record.dump(1) + '\n');
 }
 
 }  // namespace
@@ -99,7 +95,7 @@ void add_accuracy(CLI::App& bench) {
   auto wishes = std::make_shared<accuracy_options>();
   accuracy->add_option("--sizes", wishes->sizes, "of square matrices, at least 64")
       ->delimiter(',')
-      ->check(CLI::Range(64, 1 << 16))
+      ->check(tools::within<std::int64_t>(64, 1 << 16))
       ->capture_default_str();
   accuracy->add_option("--type", wishes->types, "d, s or both")
       ->delimiter(',')
@@ -107,7 +103,7 @@ void add_accuracy(CLI::App& bench) {
       ->capture_default_str();
   accuracy->add_option("--algorithms", wishes->algorithms, "names from `heptad info` (default: one of every shape)")
       ->delimiter(',');
-  accuracy->add_option("--levels", wishes->levels, "at most")->check(CLI::Range(1, 6))->capture_default_str();
+  accuracy->add_option("--levels", wishes->levels, "at most")->check(tools::within(1, 6))->capture_default_str();
   accuracy->add_option("--json", wishes->json_file, "write the record to this file");
   accuracy->callback([wishes] { bench_accuracy(*wishes); });
 }

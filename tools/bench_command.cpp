@@ -6,17 +6,22 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
+#include "src/api/arguments.hpp"
+#include "src/plan/counted.hpp"
 #include "src/plan/profile.hpp"
 #include "tools/bench/planner_quality.hpp"
 #include "tools/bench/record.hpp"
 #include "tools/bench/table.hpp"
 #include "tools/bench/worker.hpp"
+#include "tools/bounds.hpp"
 #include "tools/commands.hpp"
+#include "tools/output_file.hpp"
+#include "tools/settings.hpp"
 
 namespace heptad::bench {
 
@@ -65,21 +70,14 @@ bool fits(gemm_case const& what, std::size_t workers) {
   return what.operand_bytes() * (2 * workers + 2) / 2 < available_memory();
 }
 
-void save(nlohmann::json const& record, std::string const& file) {
-  if (auto const folder = std::filesystem::path(file).parent_path(); !folder.empty())
-    std::filesystem::create_directories(folder);
-  std::ofstream out(file);
-  out << record.dump(1) << '\n';
-  if (!out) throw std::runtime_error(fmt::format("cannot write '{}'", file));
-}
+void save(nlohmann::json const& record, std::string const& file) { tools::write_output(file, record.dump(1) + '\n'); }
 
 // True when every result was right. Every case has fresh workers: none inherits memory or a crash from the last one.
 bool measure_cases(bench_options const& wishes, std::vector<contestant> const& who, nlohmann::json& record,
                    status_line& status, table const& rows) {
   bool all_valid = true;
   for (gemm_case const& what : cases_of(wishes)) {
-    auto const label =
-        fmt::format("{}gemm {} on {} thread{}", what.type, what.shape(), what.threads, what.threads == 1 ? "" : "s");
+    auto const label = fmt::format("{}gemm {} on {}", what.type, what.shape(), counted(what.threads, "thread"));
     if (!fits(what, who.size())) {
       status.note(
           fmt::format("{} is left out: the matrices of {} processes do not fit into memory", label, who.size()));
@@ -100,6 +98,7 @@ bool measure_cases(bench_options const& wishes, std::vector<contestant> const& w
 
 void bench_gemm(bench_options const& wishes) {
   static_cast<void>(cases_of(wishes));  // says early what is misspelt
+  tools::require_writable(wishes.json_file);
   status_line status;
   auto const peers = find_peers(wishes.peers, [&](std::string const& text) { status.note(text); });
 
@@ -131,17 +130,17 @@ void add_gemm(CLI::App& bench) {
       ->capture_default_str();
   gemm->add_option("--threads", wishes->threads, "thread counts, as 1,2")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(tools::within(1, most_threads))
       ->capture_default_str();
   gemm->add_option("--trans", wishes->transposes, "what is transposed: nn, nt (B), tn (A), tt")
       ->delimiter(',')
       ->check(CLI::IsMember({"nn", "nt", "tn", "tt"}))
       ->capture_default_str();
   gemm->add_option("--reps", wishes->how.rounds, "turns of each library, at least")
-      ->check(CLI::PositiveNumber)
+      ->check(tools::at_least(1))
       ->capture_default_str();
   gemm->add_option("--min-seconds", wishes->how.min_seconds, "seconds of each library and case, at least")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tools::at_least(0.0))
       ->capture_default_str();
   gemm->add_option("--peers", wishes->peers, "auto, none, or mkl,openblas,blis, each optionally =path")
       ->delimiter(',')
@@ -149,10 +148,11 @@ void add_gemm(CLI::App& bench) {
   gemm->add_flag("--cold", wishes->cold, "operands come from memory: calls take turns in more than the caches hold");
   gemm->add_option("--beta", wishes->beta, "C := A B + beta C")->capture_default_str();
   gemm->add_option("--max-levels", wishes->own.max_levels, "Heptad's levels, at most (-1: as many as pay)")
+      ->check(tools::at_least(-1))
       ->capture_default_str();
   gemm->add_option("--max-workspace", wishes->own.max_workspace,
-                   "Heptad's workspace in bytes, at most (-1: the default)")
-      ->capture_default_str();
+                   "Heptad's workspace, at most: bytes, or with a suffix k, m, g")
+      ->transform(tools::bytes());
   gemm->add_option("--algorithm", wishes->own.algorithm, "Heptad's algorithm: name, shape, composition or file")
       ->capture_default_str();
   gemm->add_option("--json", wishes->json_file, "write the record to this file (see bench/README.md)");
@@ -172,8 +172,7 @@ void print_summary(nlohmann::json const& summary) {
     fmt::print("{:<44}{:8.1f} % {:8.1f} % {:8.1f} %\n", words, 100 * x.at("median").get<double>(),
                100 * x.at("p90").get<double>(), 100 * x.at("most").get<double>());
   };
-  fmt::print("{:<44}{:>10} {:>10} {:>10}\n", fmt::format("{} cases", summary.at("cases").get<int>()), "median", "90 %",
-             "most");
+  fmt::print("{:<44}{:>10} {:>10} {:>10}\n", counted(summary.at("cases").get<int>(), "case"), "median", "90 %", "most");
   row("chosen_behind_best", "chosen plan behind the best measured one");
   row("chosen_behind_least_time", "chosen plan behind the least time measured");
   row("cheapest_predicted_behind_best", "cheapest predicted behind the least time");
@@ -186,16 +185,32 @@ void print_summary(nlohmann::json const& summary) {
              100 * summary.at("chosen_within_5_percent_of_least_time").get<double>());
 }
 
+// The one that --json names; null where there is none yet.
+nlohmann::json read_record(planner_options const& wishes) {
+  auto const refuse = [&wishes](std::string_view rule) {
+    throw std::runtime_error(fmt::format("--json {} {}", wishes.json_file, rule));
+  };
+  std::ifstream file(wishes.json_file);
+  if (!file && wishes.again) refuse("cannot be read, and --again measures nothing");
+  if (!file) return nullptr;
+  auto record = nlohmann::json::parse(file, nullptr, false);
+  if (record.is_discarded()) refuse("is not JSON");
+  try {
+    if (wishes.again) predict_again(record);
+    static_cast<void>(summarize(record));
+    for (nlohmann::json const& one : record.at("cases")) static_cast<void>(case_of(one));
+  } catch (nlohmann::json::exception const&) {
+    refuse("must be a record of `heptad bench planner`");
+  }
+  return record;
+}
+
 // Resumes a record that is there: cases that it has are not measured again.
 void bench_planner(planner_options const& wishes) {
   auto const begin = std::chrono::steady_clock::now();
-  nlohmann::json record;
-  if (std::ifstream file(wishes.json_file); file) record = nlohmann::json::parse(file);
-  if (wishes.again) {
-    predict_again(record);
-    print_summary(summarize(record));
-    return;
-  }
+  if (!wishes.again) tools::require_writable(wishes.json_file);
+  nlohmann::json record = read_record(wishes);
+  if (wishes.again) return print_summary(summarize(record));
   if (record.is_null()) {
     library_info const own = worker_process({.name = "heptad", .path = "", .settings = {}, .own = {}}, 1).info();
     record = record_header(own, {}, {}, 0, {});
@@ -224,11 +239,16 @@ void add_planner(CLI::App& bench) {
   auto* planner = bench.add_subcommand("planner", "chosen plans against others, predicted times against measured");
   auto wishes = std::make_shared<planner_options>();
   planner->add_option("--json", wishes->json_file, "the record; a run goes on where it ends")->required();
-  planner->add_option("--plans", wishes->how.plans, "measured for each case")->capture_default_str();
-  planner->add_option("--plan-seconds", wishes->how.plan_seconds, "for each plan, about")->capture_default_str();
-  planner->add_option("--seconds", wishes->how.total_seconds, "begin no case after so long");
+  planner->add_option("--plans", wishes->how.plans, "measured for each case")
+      ->check(tools::at_least(std::size_t{1}))
+      ->capture_default_str();
+  planner->add_option("--plan-seconds", wishes->how.plan_seconds, "for each plan, about")
+      ->check(tools::above_zero())
+      ->capture_default_str();
+  planner->add_option("--seconds", wishes->how.total_seconds, "begin no case after so long")
+      ->check(tools::above_zero());
   planner->add_option("--every", wishes->every, "measure only every so many-th case of the grid")
-      ->check(CLI::PositiveNumber)
+      ->check(tools::at_least(std::size_t{1}))
       ->capture_default_str();
   planner->add_flag("--again", wishes->again, "measure nothing: the record with what is predicted now");
   planner->callback([wishes] { bench_planner(*wishes); });

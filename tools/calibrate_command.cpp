@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "schedulers/cuda/backend.hpp"
 #include "src/api/calibrate.hpp"
 #include "src/plan/device_profile_file.hpp"
 #include "src/plan/profile.hpp"
 #include "tools/commands.hpp"
+#include "tools/output_file.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -46,7 +48,6 @@ void print(machine_profile const& x) {
   line("overhead", fmt::format("{:.2f} µs a task, {:.2f} µs a call", x.task_seconds * 1e6, x.call_seconds * 1e6));
 }
 
-#ifdef HEPTAD_WITH_CUDA
 void print(cuda::device_profile const& x) {
   auto const line = [](char const* label, std::string const& value) { fmt::print("{:<12}{}\n", label, value); };
   auto const best = [](cuda::product_rates const& rates) {
@@ -65,7 +66,8 @@ void print(cuda::device_profile const& x) {
 }
 
 void run_on_device(calibrate_arguments const& given) {
-  std::string const path = cuda::calibrate(given.output, show_progress);
+  require_writable(given.output.empty() ? cuda::device_profiles_path() : given.output);
+  std::string const path = find_cuda_backend().calibrate(given.output, show_progress);
   if (given.json) {
     fmt::print("{}\n", nlohmann::json{{"path", path}, {"devices", nlohmann::json::parse(std::ifstream(path))}}.dump(2));
     return;
@@ -73,15 +75,11 @@ void run_on_device(calibrate_arguments const& given) {
   print(*cuda::load_device_profile(path, ""));
   fmt::print("{:<12}{}\n", "saved", path);
 }
-#else
-void run_on_device(calibrate_arguments const&) {
-  throw error(status::invalid_argument, "--device cuda: this program was built without CUDA (-DHEPTAD_WITH_CUDA=ON)");
-}
-#endif
 
 void run(calibrate_arguments const& given) {
   if (given.device == "cuda") return run_on_device(given);
   std::string const path = given.output.empty() ? profile_path() : given.output;
+  require_writable(path);
   calibration_settings how;
   how.progress = show_progress;
   how.kernel = given.kernel;

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -18,15 +18,19 @@
 #include <heptad/heptad.hpp>
 
 #include "schedulers/simulate/simulate.hpp"
+#include "src/api/arguments.hpp"
 #include "src/api/context.hpp"
 #include "src/api/diagnostics.hpp"
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
+#include "src/plan/counted.hpp"
 #include "src/plan/device_planner.hpp"
 #include "src/plan/device_profile_file.hpp"
 #include "src/plan/plan_json.hpp"
+#include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/explain_shared.hpp"
+#include "tools/output_file.hpp"
 #include "tools/settings.hpp"
 #include "tools/timed_tasks.hpp"
 
@@ -68,7 +72,7 @@ dry_run run_dry(context::impl& state, plan_key key, int workers, bool measured) 
   auto const prepared = measured ? memory.prepared : prepare(state, key);
   auto seconds = predicted_seconds(prepared->work);
   if (measured) {
-    fmt::print(stderr, "running the graph for {} workers twice on one (about {:.1f} s)\n", workers,
+    fmt::print(stderr, "running the graph for {} twice on one (about {:.1f} s)\n", counted(workers, "worker"),
                2 * std::accumulate(seconds.begin(), seconds.end(), 0.0));
     seconds = time_tasks<T>(memory);
   }
@@ -76,37 +80,38 @@ dry_run run_dry(context::impl& state, plan_key key, int workers, bool measured) 
   return {workers, prepared->how, result.run.seconds, result.work, result.critical_path};
 }
 
-void write_file(std::string const& path, std::string const& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
-}
+struct known_device {
+  cuda::device_profile rates;
+  std::string source;  // where they are not of a device of this machine
+};
 
 /// The device that `heptad calibrate --device cuda` measured last, else the table that Heptad comes with.
-cuda::device_profile known_device() {
+known_device find_device() {
   auto profile = cuda::load_device_profile(cuda::device_profiles_path(), "");
   std::string const stale = profile ? cuda::stale_reason(*profile, 0) : "";
-  if (profile && stale.empty()) return *profile;
-  auto device = cuda::default_device_profile();
-  if (!stale.empty()) device.remark = fmt::format("the profile of {} was {}", profile->name, stale);
-  return device;
+  if (profile && stale.empty()) return {*profile, ""};
+  auto const table = cuda::default_device_profile();
+  std::string const why =
+      profile ? fmt::format("the profile of {} was {}", profile->name, stale) : "no device measured here";
+  return {table, fmt::format("{}: the built-in table of an {}", why, table.name)};
 }
 
 /// The plan for a CUDA device with the rates that Heptad knows; no device is needed.
 void run_on_device(explain_arguments const& given, problem const& shape) {
   options const& wishes = given.common.wishes;
-  auto const device = known_device();
+  auto const [device, source] = find_device();
   auto const type = given.type == 'd' ? element_type::f64 : element_type::f32;
   if (given.shared.devices > 0) {
     given.common.apply();
+    if (!source.empty() && !given.common.json) fmt::print("{:<12}{}\n", "device", source);
     return explain_shared(given.shared, type, shape, device, wishes, given.common.json);
   }
   cuda::options on_device = cuda::options_of(wishes);
   on_device.max_workspace = wishes.max_workspace;
   if (given.arithmetic == "tf32") on_device.arithmetic = cuda::arithmetic::tf32;
   if (given.arithmetic == "bf16") on_device.arithmetic = cuda::arithmetic::bf16;
-  auto const how = cuda::choose_device_plan(type, shape, device.memory_bytes, device, on_device);
+  auto how = cuda::choose_device_plan(type, shape, device.memory_bytes, device, on_device);
+  if (!source.empty()) how.device = source;
   if (given.common.json) fmt::print("{}\n", plan_to_json(how).dump(2));
   else fmt::print("{}", cuda::explain(how));
 }
@@ -132,7 +137,7 @@ void write_trace(context::impl& state, prepared_plan const& prepared, std::strin
   std::string const title =
       fmt::format("predicted: {} m={} n={} k={}, {}", prepared.how.type == element_type::f64 ? "dgemm" : "sgemm", x.m,
                   x.n, x.k, describe_levels(prepared.how));
-  write_file(path, fmt::format("[\n{}\n]\n", to_trace_events({{{prepared.work, result.run}}}, title, 1)));
+  write_output(path, fmt::format("[\n{}\n]\n", to_trace_events({{{prepared.work, result.run}}}, title, 1)));
 }
 
 void write_pictures(context::impl& state, explain_arguments const& given, plan_key const& key) {
@@ -140,9 +145,27 @@ void write_pictures(context::impl& state, explain_arguments const& given, plan_k
   auto const prepared = prepare(state, key);
   if (!given.trace.empty()) write_trace(state, *prepared, given.trace);
   std::string const dot = given.dot.empty() ? given.svg + ".dot" : given.dot;
-  if (!given.dot.empty() || !given.svg.empty()) write_file(dot, to_dot(prepared->work, prepared->order));
+  if (!given.dot.empty() || !given.svg.empty()) write_output(dot, to_dot(prepared->work, prepared->order));
   if (!given.svg.empty()) draw_svg(dot, given.svg);
   if (given.dot.empty() && !given.svg.empty()) std::filesystem::remove(dot);
+}
+
+/// Names the first of these options that was given.
+void refuse(CLI::App const& command, std::initializer_list<char const*> options, std::string const& why) {
+  for (char const* option : options)
+    if (command.count(option) > 0) throw CLI::ValidationError(option, why);
+}
+
+/// Refuses what would have no meaning on the device, or without one.
+void check_device_options(CLI::App const& command, explain_arguments const& given) {
+  if (given.device != "cuda") return refuse(command, {"--arithmetic", "--devices"}, "needs --device cuda");
+  refuse(command, {"--dot", "--svg", "--trace", "--workers", "--measured"}, "is not for --device cuda");
+  if (given.shared.devices > 0)
+    return refuse(command, {"--arithmetic"}, "is not for products that --devices shares: they are exact");
+  refuse(command, {"--threads", "--deterministic", "--scheduler", "--kernel", "--scaling", "--refine"},
+         "is for the CPU, which takes no part with --device cuda alone");
+  if (given.type == 'd' && given.arithmetic != "exact")
+    refuse(command, {"--arithmetic"}, fmt::format("{} is for --type s", given.arithmetic));
 }
 
 template <typename T>
@@ -152,10 +175,9 @@ void run(explain_arguments const& given) {
   shape.n = given.n;
   shape.k = given.k;
   shape.beta_zero = !given.accumulate;
-  if (given.shared.devices > 0 && given.device != "cuda")
-    throw error(status::invalid_argument, fmt::format("--devices {} needs --device cuda", given.shared.devices));
   if (given.device == "cuda") return run_on_device(given, shape);
   given.common.apply();
+  for (std::string const& path : {given.dot, given.svg, given.trace}) require_writable(path);
   plan const how = make_plan<T>(default_context(), shape, given.common.wishes);
 
   context::impl& state = default_context().state();
@@ -186,8 +208,8 @@ void run(explain_arguments const& given) {
     fmt::print("{:<12}{} seconds of tasks; passes share {:.1f} GB/s, products are in caches of their own\n", "dry runs",
                given.measured ? "measured" : "predicted", state.machine().memory_gbytes());
   for (dry_run const& r : runs) {
-    fmt::print("{:<12}{} workers: {:.6f} s, {:.1f} GFLOP/s, {:.1f} % busy, {} tasks, critical path {:.6f} s; {}\n",
-               "dry run", r.workers, r.seconds, flops / r.seconds / 1e9, 100 * r.efficiency(), r.how.tasks,
+    fmt::print("{:<12}{}: {:.6f} s, {:.1f} GFLOP/s, {:.1f} % busy, {} tasks, critical path {:.6f} s; {}\n", "dry run",
+               counted(r.workers, "worker"), r.seconds, flops / r.seconds / 1e9, 100 * r.efficiency(), r.how.tasks,
                r.critical_path, describe_levels(r.how));
   }
 }
@@ -199,15 +221,15 @@ void add_explain_command(CLI::App& app) {
   auto* const explain_app = app.add_subcommand("explain", "What would be done, and why");
   explain_app->require_subcommand(1);
   auto* const command = explain_app->add_subcommand("gemm", "C := alpha A B + beta C, column-major");
-  command->add_option("-m", given->m, "rows of C")->required()->check(CLI::NonNegativeNumber);
-  command->add_option("-n", given->n, "columns of C")->required()->check(CLI::NonNegativeNumber);
-  command->add_option("-k", given->k, "columns of A")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("-m", given->m, "rows of C")->required()->check(at_least(std::int64_t{0}));
+  command->add_option("-n", given->n, "columns of C")->required()->check(at_least(std::int64_t{0}));
+  command->add_option("-k", given->k, "columns of A")->required()->check(at_least(std::int64_t{0}));
   command->add_option("--type", given->type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
   command->add_flag("--accumulate", given->accumulate, "beta is not 0");
   auto* const workers =
       command->add_option("--workers", given->workers, "dry runs with so many workers, for example 8,64")
           ->delimiter(',')
-          ->check(CLI::Range(1, 1 << 14));
+          ->check(within(1, most_threads));
   command->add_flag("--measured", given->measured, "dry runs with the times that the tasks take here, on one worker")
       ->needs(workers);
   command->add_option("--dot", given->dot, "write the graph for Graphviz");
@@ -222,21 +244,24 @@ void add_explain_command(CLI::App& app) {
   auto* const devices = command
                             ->add_option("--devices", given->shared.devices,
                                          "share a product of host matrices by CPU and so many devices")
-                            ->check(CLI::PositiveNumber);
+                            ->check(at_least(1));
   command->add_option("--logical-devices", given->shared.logical_devices, "each of them as so many")
-      ->check(CLI::Range(1, 64))
+      ->check(within(1, 64))
       ->needs(devices)
       ->capture_default_str();
   command->add_option("--cpu-share", given->shared.cpu_share, "of C, for the CPU; without it: planned by the rates")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(within(0.0, 1.0))
       ->needs(devices);
   command->add_option("--copy-threads", given->shared.copy_threads, "of each device, for operands that are not pinned")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->needs(devices)
       ->capture_default_str();
   command->add_flag("--pageable", given->shared.pageable, "operands that are not pinned")->needs(devices);
   given->common.add_to(*command);
-  command->callback([given] { given->type == 'd' ? run<double>(*given) : run<float>(*given); });
+  command->callback([given, command] {
+    check_device_options(*command, *given);
+    given->type == 'd' ? run<double>(*given) : run<float>(*given);
+  });
 }
 
 }  // namespace heptad::tools

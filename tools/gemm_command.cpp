@@ -15,8 +15,10 @@
 #include <heptad/heptad.hpp>
 
 #include "src/api/median.hpp"
+#include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/npy.hpp"
+#include "tools/output_file.hpp"
 #include "tools/settings.hpp"
 
 namespace heptad::tools {
@@ -102,8 +104,9 @@ void print(gemm_arguments const& given, report const& r, std::vector<double> con
   fmt::print("{}", to_text(r));
   if (seconds.size() > 1) fmt::print("{:<12}{:.6f} s over {} runs\n", "median", usual, seconds.size());
   if (check) {
-    fmt::print("{:<12}max |C - classical| = {:.3e}, bound {:.3e}: {}\n", "check", check->max_error, check->bound,
-               check->passed() ? "passed" : "FAILED");
+    bool const both_classical = r.plan.levels.empty() || !r.precaution.empty();
+    fmt::print("{:<12}max |C - classical| = {:.3e}, bound {:.3e}: {}{}\n", "check", check->max_error, check->bound,
+               check->passed() ? "passed" : "FAILED", both_classical ? "; C is a classical product, too" : "");
   }
   fmt::print("{:<12}{}\n", "written", given.c);
 }
@@ -135,6 +138,14 @@ void multiply_files(gemm_arguments const& given, npy_file const& a, npy_file con
     throw error(status::internal_error, "C differs from A B on random vectors by more than its bound");
 }
 
+void require_type_of(std::string const& first_name, npy_file const& first, std::string const& name,
+                     npy_file const& file) {
+  auto const word = [](npy_file const& x) { return x.header().type == element_type::f64 ? "float64" : "float32"; };
+  if (file.header().type != first.header().type)
+    throw error(status::invalid_argument,
+                fmt::format("{}: elements are {}, must be {} as in {}", name, word(file), word(first), first_name));
+}
+
 void run(gemm_arguments& given) {
   if (given.check == "sampled") given.common.wishes.check = 2;
   given.common.apply();
@@ -142,9 +153,9 @@ void run(gemm_arguments& given) {
   std::optional<npy_file> c0;
   if (!given.c0.empty()) c0.emplace(given.c0);
   if (given.beta != 0 && !c0) throw error(status::invalid_argument, fmt::format("--beta {} needs --c0", given.beta));
-  if (a.header().type != b.header().type || (c0 && c0->header().type != a.header().type)) {
-    throw error(status::invalid_argument, "all files must have the same element type");
-  }
+  require_type_of(given.a, a, given.b, b);
+  if (c0) require_type_of(given.a, a, given.c0, *c0);
+  require_writable(given.c);
   if (a.header().type == element_type::f64) multiply_files<double>(given, a, b, c0);
   else multiply_files<float>(given, a, b, c0);
 }
@@ -158,11 +169,9 @@ void add_gemm_command(CLI::App& app) {
   command->add_option("B", given->b, "k x n matrix")->required();
   command->add_option("-o,--output", given->c, "the file for C")->required();
   command->add_option("--alpha", given->alpha, "factor of the product")->capture_default_str();
-  command->add_option("--beta", given->beta, "factor of C0")->capture_default_str();
-  command->add_option("--c0", given->c0, "the matrix C0, m x n");
-  command->add_option("--repeat", given->repeat, "multiply so many times")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  auto* const beta = command->add_option("--beta", given->beta, "factor of C0")->capture_default_str();
+  command->add_option("--c0", given->c0, "the matrix C0, m x n")->needs(beta);
+  command->add_option("--repeat", given->repeat, "multiply so many times")->check(at_least(1))->capture_default_str();
   command
       ->add_flag("--check{full}", given->check,
                  "compare with the classical product; --check=sampled: by random vectors; exit code 1 beyond the bound")

@@ -66,6 +66,13 @@ nlohmann::json collect() {
   return out;
 }
 
+/// The first words of a source, which may be a command of several hundred characters.
+std::string shortened(std::string const& source) {
+  constexpr std::size_t most = 60;
+  if (source.size() <= most) return source;
+  return source.substr(0, source.rfind(' ', most)) + " …";
+}
+
 void print(nlohmann::json const& info) {
   auto const line = [](char const* label, std::string const& value) { fmt::print("{:<12}{}\n", label, value); };
   auto const text = [&info](char const* key) { return info[key].get<std::string>(); };
@@ -92,7 +99,7 @@ void print(nlohmann::json const& info) {
     auto const size = [&x](char const* key) { return x[key].get<int>(); };
     line("algorithm", fmt::format("{:<18}<{},{},{};{}> {} additions, stability {:g}: {}", x["name"].get<std::string>(),
                                   size("m"), size("k"), size("n"), size("rank"), size("additions"),
-                                  x["stability_factor"].get<double>(), x["source"].get<std::string>()));
+                                  x["stability_factor"].get<double>(), shortened(x["source"].get<std::string>())));
   }
 }
 

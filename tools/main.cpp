@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <heptad/heptad.hpp>
 
+#include "tools/command_tree.hpp"
 #include "tools/commands.hpp"
 
 namespace {
@@ -16,6 +18,18 @@ namespace {
 void print_error(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   fmt::print(stderr, "heptad: {}\n", message);
+}
+
+/// What is wrong with the command line. Where a word is no command CLI11 says only that one is missing.
+std::string words_for(CLI::ParseError const& e, CLI::App const& app) {
+  CLI::App const* last = &app;
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
+  std::vector<std::string> commands;
+  for (CLI::App const* one : heptad::tools::commands_of(*last)) commands.push_back(one->get_name());
+  if (e.get_name() != "RequiredError" || commands.empty()) return e.what();
+  auto const words = last->remaining();
+  return fmt::format("{} must be {}", words.empty() ? "the command" : fmt::format("'{}'", words.front()),
+                     fmt::join(commands, ", "));
 }
 
 }  // namespace
@@ -40,7 +54,7 @@ int main(int argc, char** argv) {
     return 0;
   } catch (CLI::ParseError const& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    print_error(e.what());
+    print_error(words_for(e, app));
     return 2;
   } catch (std::exception const& e) {
     print_error(e.what());

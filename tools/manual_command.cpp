@@ -28,7 +28,7 @@ constexpr std::array environment{
     variable{"HEPTAD_MAX_LEVELS", "At most so many levels; 0: the classical algorithm."},
     variable{"HEPTAD_FORCE_LEVELS", "Exactly so many levels wherever the dimensions allow, for tests."},
     variable{"HEPTAD_MAX_ERROR", "Largest expected growth of the error over the classical product; 1: classical."},
-    variable{"HEPTAD_MAX_WORKSPACE", "Bytes, or with a suffix k, m, g."},
+    variable{"HEPTAD_MAX_WORKSPACE", "Bytes, or with a suffix k, m, g in either case for powers of 1024."},
     variable{"HEPTAD_KERNEL", "A kernel set from heptad info."},
     variable{"HEPTAD_ALGORITHMS", "A folder of algorithm files, which are then known by name."},
     variable{"HEPTAD_PROFILE_DIR", "Where the measurements of heptad calibrate are kept and looked for."},
@@ -82,7 +82,8 @@ void print_man_page(CLI::App const& program) {
       "Multiplies matrices by Strassen's method and its relatives, as a graph of tasks, within an error bound that "
       "the\n"
       "caller chooses; says what it would do and why; measures itself beside other libraries; and finds and checks\n"
-      "algorithms. Errors are bounded by norms, not element by element: small elements of a product may lose more of\n"
+      "algorithms. Files that are written are tried before the work, and folders that are missing are made.\n"
+      "Errors are bounded by norms, not element by element: small elements of a product may lose more of\n"
       "their digits than by the classical algorithm, which\n.B \\-\\-max\\-error 1\nasks for.\n.SH COMMANDS\n",
       version());
   walk(program, "", [](std::string const& path, CLI::App const& command) {

@@ -10,12 +10,14 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "src/plan/counted.hpp"
+#include "tools/output_file.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -51,7 +53,7 @@ public:
     skip_space();
     if (position_ != text_.size()) reject(file_, "text after the header's dictionary");
     if (!type || !fortran_order || !shape) reject(file_, "the header must have descr, fortran_order and shape");
-    if (shape->size() != 2) reject(file_, fmt::format("{} dimensions, must be 2", shape->size()));
+    if (shape->size() != 2) reject(file_, fmt::format("{}, must be 2", counted(shape->size(), "dimension")));
     return {element(*type), *fortran_order, (*shape)[0], (*shape)[1], 0};
   }
 
@@ -198,18 +200,8 @@ void write_npy(std::string const& file_name, matrix_view<T const> const& X) {
   start += {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   start += text;
 
-  std::string const partial = file_name + ".partial";
-  std::FILE* const file = std::fopen(partial.c_str(), "wb");
-  if (file == nullptr) reject(file_name, system_message());
-  auto const count = static_cast<std::size_t>(X.rows * X.cols);
-  bool written = std::fwrite(start.data(), 1, start.size(), file) == start.size() &&
-                 (count == 0 || std::fwrite(X.data, sizeof(T), count, file) == count);
-  written = std::fclose(file) == 0 && written;
-  if (!written || std::rename(partial.c_str(), file_name.c_str()) != 0) {
-    std::string const why = system_message();
-    std::remove(partial.c_str());
-    reject(file_name, why);
-  }
+  auto const bytes = static_cast<std::size_t>(X.rows * X.cols) * sizeof(T);
+  write_output(file_name, {start, {reinterpret_cast<char const*>(X.data), bytes}});
 }
 
 template void write_npy(std::string const&, matrix_view<double const> const&);

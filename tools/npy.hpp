@@ -48,7 +48,8 @@ private:
   npy_header header_;
 };
 
-/// Writes a dense matrix (column-major with ld = rows, or row-major with ld = cols), replacing the file in one step.
+/// Writes a dense matrix (column-major with ld = rows, or row-major with ld = cols), whole or not at all
+/// (tools/output_file.hpp).
 template <typename T>
 void write_npy(std::string const& file_name, matrix_view<T const> const& X);
 

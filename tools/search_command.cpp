@@ -18,15 +18,17 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include <heptad/heptad.hpp>
 
 #include "src/api/context.hpp"
+#include "src/plan/counted.hpp"
 #include "src/plan/planner.hpp"
 #include "src/search/join.hpp"
 #include "src/search/search.hpp"
+#include "tools/bounds.hpp"
 #include "tools/commands.hpp"
+#include "tools/output_file.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -58,7 +60,7 @@ std::string describe(algorithm const& x) {
 
 /// Of least squares.
 std::string starts(search::knowledge const& known) {
-  std::string text = fmt::format("{} start{}", known.walks, known.walks == 1 ? "" : "s");
+  std::string text = counted(known.walks, "start");
   if (known.inexact > 0) text += fmt::format(", {} solved but not with fractions", known.inexact);
   return text;
 }
@@ -81,17 +83,6 @@ void show(std::string const& text, bool last) {
   std::fflush(stderr);
 }
 
-/// All of it or nothing: a file that is there already stays until the new one is complete.
-void write(std::string const& path, std::string const& text) {
-  std::string const part = path + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code problem;
-  if (file) std::filesystem::rename(part, path, problem);
-  if (!file || problem) throw error(status::invalid_argument, fmt::format("{} could not be written", path));
-}
-
 algorithm find(std::string const& name) {
   auto const x = find_algorithm(name);
   if (!x) throw error(status::invalid_argument, fmt::format("--from {}: there is no such algorithm", name));
@@ -109,7 +100,9 @@ algorithm start_of(std::string const& from, search::shape const& what) {
 std::optional<search::knowledge> read_start(search_arguments const& given) {
   if (given.state.empty() || !std::filesystem::exists(given.state)) {
     if (given.from.empty()) return std::nullopt;
-    return search::knowledge_of(start_of(given.from, given.how.what));
+    algorithm start = start_of(given.from, given.how.what);
+    start.name = given.from;
+    return search::knowledge_of(start);
   }
   std::ifstream file(given.state, std::ios::binary);
   std::string const text{std::istreambuf_iterator<char>(file), {}};
@@ -168,7 +161,7 @@ void finish(search_arguments const& given, search::knowledge const& known) {
     best.source = provenance(given, known);
     verify(best);
     std::string const text = "# SPDX-License-Identifier: BSD-3-Clause\n" + to_text(best);
-    if (!given.output.empty()) write(given.output, text);
+    if (!given.output.empty()) write_output(given.output, text);
     if (given.json) {
       fmt::print("{}\n", nlohmann::json{{"name", best.name},
                                         {"m", best.m},
@@ -192,6 +185,9 @@ void finish(search_arguments const& given, search::knowledge const& known) {
   if (reached) return;
   if (given.how.by == search::method::least_squares)
     throw std::runtime_error(fmt::format("rank {} was not reached: {}", given.rank, starts(known)));
+  if (given.rank == 0)
+    throw std::runtime_error(fmt::format("nothing over the numbers was found in time; the lowest rank over GF(2) is {}",
+                                         known.lowest.rank()));
   throw std::runtime_error(
       fmt::format("rank {} was not reached: the lowest is {} over GF(2), and {}", given.rank, known.lowest.rank(),
                   known.best ? fmt::format("{} over the numbers", known.best->rank()) : "nothing over the numbers"));
@@ -201,6 +197,7 @@ void run(search_arguments given) {
   if (given.rank > 0) given.how.rank = given.rank;
   given.how.aim = objectives.at(given.objective);
   given.how.by = methods.at(given.method);
+  for (std::string const& path : {given.output, given.state}) require_writable(path);
   problem shape;
   shape.m = given.problem[0], shape.n = given.problem[1], shape.k = given.problem[2];
   given.how.predicted_seconds = [shape](algorithm const& x) { return predicted_seconds(x, shape); };
@@ -213,10 +210,10 @@ void run(search_arguments given) {
         show(describe(now, given.how.by), false);
         if (given.state.empty() || now.seconds < saved + seconds_a_save) return;
         saved = now.seconds;
-        write(given.state, search::to_text(now.so_far));
+        write_output(given.state, search::to_text(now.so_far));
       },
       read_start(given));
-  if (!given.state.empty()) write(given.state, search::to_text(known));
+  if (!given.state.empty()) write_output(given.state, search::to_text(known));
   finish(given, known);
 }
 
@@ -226,18 +223,22 @@ void add_search_command(CLI::App& app) {
   auto const given = std::make_shared<search_arguments>();
   auto* const command = app.add_subcommand("search", "Find algorithms <M,K,N;R> of one's own");
   search::settings& how = given->how;
-  command->add_option("M", how.what.m, "A is M x K blocks")->required()->check(CLI::Range(1, 16));
-  command->add_option("K", how.what.k, "B is K x N blocks")->required()->check(CLI::Range(1, 16));
+  command->add_option("M", how.what.m, "A is M x K blocks")->required()->check(within(1, 16));
+  command->add_option("K", how.what.k, "B is K x N blocks")->required()->check(within(1, 16));
   command->add_option("N", how.what.n, "C is M x N blocks; no operand may have more than 64")
       ->required()
-      ->check(CLI::Range(1, 16));
+      ->check(within(1, 16));
   command->add_option("--rank", given->rank, "products to reach; else as few as half of the time allows")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", how.seconds, "at most")->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(at_least(1));
+  command->add_option("--seconds", how.seconds, "at most; least squares end a factorization that is begun")
+      ->check(above_zero())
+      ->capture_default_str();
   command
       ->add_option("--moves", how.most_moves, "of each thread, at most; with one thread a run can be repeated exactly")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", how.seed, "of the random numbers")->capture_default_str();
+      ->check(at_least(std::int64_t{1}));
+  command->add_option("--seed", how.seed, "of the random numbers")
+      ->check(at_least(std::uint64_t{0}))
+      ->capture_default_str();
   command->add_option("--objective", given->objective, "rank, additions, stability or predicted-time")
       ->check(CLI::IsMember(objectives))
       ->capture_default_str();
@@ -249,21 +250,22 @@ void add_search_command(CLI::App& app) {
   command
       ->add_option("--symmetry", how.symmetry,
                    "with least-squares: the order of a rotation of rows and columns that is to permute the terms")
-      ->check(CLI::Range(1, 16))
+      ->check(within(1, 16))
       ->capture_default_str();
   command->add_option("--problem", given->problem, "m,n,k of the product that predicted-time is for")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(std::int64_t{1}))
       ->capture_default_str();
-  command->add_option("--threads", how.threads, "walks side by side")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  command->add_option("--threads", how.threads, "walks side by side")->check(within(1, 1024))->capture_default_str();
   command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there");
   command->add_option(
       "--from", given->from,
       "start from this algorithm: name, shape or file; from a smaller one, the rest being classical; or "
       "from two side by side: sparse332+sparse332");
-  command->add_option("--name", given->name, "of the algorithm (default: found, and the sides)");
+  command->add_option("--name", given->name, "of the algorithm (default: found, and the sides)")
+      ->check([](std::string const& name) {
+        return is_one_word(name) ? std::string() : fmt::format("'{}' must be one word", name);
+      });
   command->add_option("-o,--output", given->output, "file for the best algorithm; else it is printed");
   command->add_flag("--json", given->json, "print JSON");
   command->callback([given] { run(*given); });

@@ -4,38 +4,62 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include <heptad/heptad.h>
 
+#include "src/api/arguments.hpp"
+#include "src/api/environment.hpp"
+#include "src/plan/counted.hpp"
 #include "src/plan/plan_json.hpp"
+#include "tools/bounds.hpp"
 
 namespace heptad::tools {
+namespace {
+
+/// One of these words, which help and errors list without the values that they stand for.
+template <typename Value>
+CLI::Option* named(CLI::Option* option, std::vector<std::pair<std::string, Value>> const& values) {
+  std::vector<std::string> words;
+  for (auto const& [word, value] : values) words.push_back(word);
+  // Of two that are given, CLI11 asks the later one first.
+  return option->transform(CLI::Transformer(values).description(""))->transform(CLI::IsMember(words));
+}
+
+}  // namespace
+
+CLI::Validator bytes() {
+  auto const transform = [](std::string& text) {
+    auto const value = parse_bytes(text);
+    if (!value) return fmt::format("'{}' must be {}", text, bytes_rule);
+    text = std::to_string(*value);
+    return std::string();
+  };
+  return {transform, "bytes"};
+}
 
 void settings::add_to(CLI::App& command) {
-  std::map<std::string, scheduler_kind> const schedulers{
-      {"tbb", scheduler_kind::tbb}, {"sequential", scheduler_kind::sequential}, {"starpu", scheduler_kind::starpu}};
-  command.add_option("--threads", threads, "workers; 0: all cores that may be used")->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", threads, "workers; 0: all cores that may be used")->check(within(0, most_threads));
   command.add_option("--max-error", wishes.max_error, "largest growth of the error over the classical product")
-      ->check(CLI::Range(1.0, 1e300));
+      ->check(at_least(1.0));
   command.add_flag("--guaranteed", wishes.guaranteed, "apply --max-error to the proved bound");
-  command.add_option("--max-levels", wishes.max_levels, "at most so many levels")->check(CLI::NonNegativeNumber);
-  command.add_option("--max-workspace", wishes.max_workspace, "bytes, or with a suffix k, m, g")
-      ->transform(CLI::AsSizeValue(false));
+  command.add_option("--max-levels", wishes.max_levels, "at most so many levels")->check(at_least(0));
+  command.add_option("--max-workspace", wishes.max_workspace, "bytes, or with a suffix k, m, g")->transform(bytes());
   command.add_option("--algorithm", wishes.algorithm,
                      "auto, or a name, shape, composition or file (see algorithms/README.md)");
   command.add_flag("--deterministic", wishes.deterministic, "the same bits for any number of workers");
-  command.add_option("--scheduler", wishes.scheduler, "tbb, sequential or starpu")
-      ->transform(CLI::CheckedTransformer(schedulers))
+  named<scheduler_kind>(
+      command.add_option("--scheduler", wishes.scheduler, "tbb, sequential or starpu"),
+      {{"tbb", scheduler_kind::tbb}, {"sequential", scheduler_kind::sequential}, {"starpu", scheduler_kind::starpu}})
       ->default_str("tbb");
   command.add_option("--kernel", wishes.kernel, "a kernel set from `heptad info`, or auto");
-  std::map<std::string, scaling_kind> scalings;
+  std::vector<std::pair<std::string, scaling_kind>> scalings;
   for (auto const kind :
        {scaling_kind::none, scaling_kind::outside, scaling_kind::inside, scaling_kind::both, scaling_kind::automatic})
-    scalings[scaling_name(kind)] = kind;
-  command.add_option("--scaling", wishes.scaling, "of A and B before levels: none, outside, inside, both, automatic")
-      ->transform(CLI::CheckedTransformer(scalings))
+    scalings.emplace_back(scaling_name(kind), kind);
+  named(command.add_option("--scaling", wishes.scaling, "of A and B before levels"), scalings)
       ->default_str("automatic");
   command.add_flag("--refine", wishes.refine, "measure the two best plans in the first calls, and keep the faster");
   command.add_flag("--json", json, "print JSON");
@@ -79,9 +103,9 @@ std::string to_text(report const& r) {
   if (!r.precaution.empty()) line("precaution", r.precaution + ": the levels planned were not run");
   if (r.scaling != scaling_kind::none) line("scaling", scaling_name(r.scaling));
   if (r.check) {
-    line("check",
-         fmt::format("error about {:.3e} by {} random vector{}, limit {:.3e}: {}", r.check->observed, r.check->vectors,
-                     r.check->vectors == 1 ? "" : "s", r.check->limit, r.check->passed ? "passed" : "FAILED"));
+    line("check", fmt::format("error about {:.3e} by {}, limit {:.3e}: {}", r.check->observed,
+                              counted(r.check->vectors, "random vector"), r.check->limit,
+                              r.check->passed ? "passed" : "FAILED"));
   }
   return text;
 }

@@ -22,6 +22,9 @@ struct settings {
   void apply() const;
 };
 
+/// Bytes, as HEPTAD_MAX_WORKSPACE has them, for CLI::Option::transform: the text becomes the number.
+CLI::Validator bytes();
+
 char const* scaling_name(scaling_kind kind);
 std::string to_text(report const& r);
 nlohmann::json to_json(report const& r);

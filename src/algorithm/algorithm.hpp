@@ -77,7 +77,8 @@ double stability_factor(algorithm const& x);
 
 /// The text form (see algorithms/README.md), and back; parse throws heptad::error with the file, the line number and
 /// the rule that was broken, and verifies. Sizes above 16 × 16 × 16 blocks are refused.
-/// to_text throws when the name or the source cannot be written on its line.
+/// to_text throws when the name or the source cannot be written on its line: a name is one word.
+bool is_one_word(std::string const& name);
 std::string to_text(algorithm const& x);
 algorithm parse_algorithm(std::string const& text, std::string const& file_name);
 

@@ -261,24 +261,31 @@ algorithm read_algorithm(lines& in) {
   return x;
 }
 
-/// A message may quote the text: control characters are replaced, and its length is bounded.
-std::string printable(std::string message) {
+/// A message may quote the text, which may be anything: what is not printed everywhere is escaped, and the length is
+/// bounded.
+std::string printable(std::string_view message) {
   constexpr std::size_t longest = 300;
-  if (message.size() > longest) message = message.substr(0, longest) + "…";
-  for (char& c : message)
-    if ((c >= 0 && c < ' ') || c == '\x7f') c = '?';
-  return message;
+  std::string text;
+  for (char const c : message) {
+    if (text.size() >= longest) return text + "…";
+    if (c >= ' ' && c <= '~') text += c;
+    else text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return text;
 }
 
 template <typename Read>
 auto parse(std::string const& text, std::string const& file_name, Read read) {
   if (text.size() > largest_algorithm_text)
     fail(fmt::format("{}: the file has {} bytes, more than {}", file_name, text.size(), largest_algorithm_text));
+  if (text.find('\0') != text.npos) fail(fmt::format("{}: the file is no text: it has a byte 0", file_name));
   lines in(text);
   try {
     return read(in);
   } catch (error const& e) {
-    throw error(e.code(), fmt::format("{}:{}: {}", file_name, in.number(), printable(e.what())));
+    // Where there is no line that says something, none is wrong.
+    std::string const place = in.number() > 0 ? fmt::format("{}:{}", file_name, in.number()) : file_name;
+    throw error(e.code(), fmt::format("{}: {}", place, printable(e.what())));
   }
 }
 
@@ -324,10 +331,12 @@ void write_program(std::string& text, char const* title, char letter, additions_
 
 }  // namespace
 
+bool is_one_word(std::string const& name) {
+  return !name.empty() && std::none_of(name.begin(), name.end(), [](char c) { return is_blank(c) || c == '\n'; });
+}
+
 std::string to_text(algorithm const& x) {
-  bool const name_fits =
-      !x.name.empty() && std::none_of(x.name.begin(), x.name.end(), [](char c) { return is_blank(c) || c == '\n'; });
-  if (!name_fits) fail(fmt::format("the name '{}' is not one word", printable(x.name)));
+  if (!is_one_word(x.name)) fail(fmt::format("the name '{}' is not one word", printable(x.name)));
   if (scanner(x.source).at_end() || x.source.find('\n') != std::string::npos)
     fail(fmt::format("the source '{}' of {} is not one line", printable(x.source), x.name));
   std::string text =

@@ -30,7 +30,7 @@ void check_options(options const& wishes, element_type type) {
   if (wishes.check < 0) reject(fmt::format("check = {} must not be negative", wishes.check));
   if (wishes.kernel == "auto") return;
   bool const available = type == element_type::f64 ? runs_here<double>(wishes.kernel) : runs_here<float>(wishes.kernel);
-  if (!available) reject(fmt::format("kernel = '{}' must be a kernel set of this processor", wishes.kernel));
+  if (!available) reject(fmt::format("kernel = '{}' must be {}", wishes.kernel, kernel_rule()));
 }
 
 }  // namespace heptad

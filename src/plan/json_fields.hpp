@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <ios>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -20,11 +21,15 @@ namespace heptad {
 
 class json_fields {
 public:
-  /// file: in words, with its path, for errors. Throws error when it is not JSON.
+  /// file: in words, with its path, for errors. Throws error when it cannot be read, or is not JSON.
   json_fields(std::string file, std::istream& from) : file_(std::move(file)) {
-    auto leaves = read_json_leaves(from);
-    if (!leaves) fail("", "must be JSON");
-    leaves_ = std::move(*leaves);
+    try {
+      auto leaves = read_json_leaves(from);
+      if (!leaves) fail("", "is not JSON");
+      leaves_ = std::move(*leaves);
+    } catch (std::ios_base::failure const&) {
+      fail("", "cannot be read");
+    }
   }
 
   [[noreturn]] void fail(std::string const& field, std::string const& rule) const {

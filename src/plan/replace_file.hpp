@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that other processes may be reading: profiles and decisions.
+// Files that other processes may be reading: profiles and decisions, and what the program writes.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace heptad {
 
-/// Puts a file with this text in the place of `path`, whole or not at all, and makes its folders. False when it cannot.
-bool replace_file(std::string const& path, std::string const& text);
+/// Puts a file with this text, in pieces, in the place of `path`, whole or not at all, and makes its folders. A link
+/// stays one: what it leads to is replaced. What is no file, a device or a pipe, is written to. False when it cannot;
+/// then errno says why.
+bool replace_file(std::string const& path, std::initializer_list<std::string_view> pieces);
+inline bool replace_file(std::string const& path, std::string_view text) { return replace_file(path, {text}); }
+
+/// Whether replace_file() can begin, for those who ask before a long work: makes the folders, and changes nothing else.
+bool can_replace_file(std::string const& path);
 
 }  // namespace heptad

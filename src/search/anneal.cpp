@@ -64,18 +64,18 @@ public:
   annealing(scheme start, aim what, generator& random)
       : x_(std::move(start)), what_(what), random_(random), energy_(energy_of(x_, what)), best_(x_), least_(energy_) {}
 
-  void run(std::int64_t moves) {
-    for (std::int64_t i = 0; i < moves; ++i) {
+  annealed<scheme> run(std::int64_t moves, keep_going const& may_go_on) {
+    constexpr std::int64_t moves_a_question = 256;
+    std::int64_t i = 0;
+    for (; i < moves && (i % moves_a_question != 0 || may_go_on()); ++i) {
       double const done = static_cast<double>(i) / static_cast<double>(moves);
       temperature_ = hottest * std::pow(coldest / hottest, done);
       constexpr int flips_a_basis_change = 24;
       if (random_() % flips_a_basis_change == 0) change_basis();
       else flip_pair();
     }
+    return {best_, least_, i};
   }
-
-  [[nodiscard]] scheme const& best() const noexcept { return best_; }
-  [[nodiscard]] double least_energy() const noexcept { return least_; }
 
 private:
   int pick(int count) { return static_cast<int>((random_() >> 32) * static_cast<bits>(count) >> 32); }
@@ -171,16 +171,13 @@ private:
 
 double energy(ternary_scheme const& x, aim what) { return energy_of(x, what); }
 
-annealed anneal(ternary_scheme x, aim what, std::int64_t moves, generator& random) {
-  annealing<ternary> a(std::move(x), what, random);
-  a.run(moves);
-  return {a.best(), a.least_energy()};
+annealed<ternary_scheme> anneal(ternary_scheme x, aim what, std::int64_t moves, generator& random,
+                                keep_going const& may_go_on) {
+  return annealing<ternary>(std::move(x), what, random).run(moves, may_go_on);
 }
 
-binary_scheme sparsify(binary_scheme x, std::int64_t moves, generator& random) {
-  annealing<bits> a(std::move(x), aim::sparse, random);
-  a.run(moves);
-  return a.best();
+annealed<binary_scheme> sparsify(binary_scheme x, std::int64_t moves, generator& random, keep_going const& may_go_on) {
+  return annealing<bits>(std::move(x), aim::sparse, random).run(moves, may_go_on);
 }
 
 }  // namespace heptad::search

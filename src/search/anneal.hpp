@@ -5,6 +5,7 @@
 #pragma once
 
 #include "src/search/flip_walk.hpp"
+#include "src/search/keep_going.hpp"
 #include "src/search/scheme.hpp"
 
 namespace heptad::search {
@@ -17,16 +18,20 @@ enum class aim {
 /// Lower is better.
 double energy(ternary_scheme const& x, aim what);
 
+template <typename Scheme>
 struct annealed {
-  ternary_scheme scheme;  // the best one met
+  Scheme scheme;  // the best one met
   double energy = 0;
+  std::int64_t moves = 0;  // fewer than were wished for where it might not go on
 };
 
 /// One round of so many moves that cools down, from x.
-annealed anneal(ternary_scheme x, aim what, std::int64_t moves, generator& random);
+annealed<ternary_scheme> anneal(ternary_scheme x, aim what, std::int64_t moves, generator& random,
+                                keep_going const& may_go_on = to_the_end);
 
 /// The same over GF(2), for few ones. There no flip leaves the numbers allowed, so that schemes of many terms become
 /// several times as sparse as when they are annealed over the integers alone; signs are sought afterwards.
-binary_scheme sparsify(binary_scheme x, std::int64_t moves, generator& random);
+annealed<binary_scheme> sparsify(binary_scheme x, std::int64_t moves, generator& random,
+                                 keep_going const& may_go_on = to_the_end);
 
 }  // namespace heptad::search

@@ -122,8 +122,10 @@ void descent::restart(binary_scheme const& from) {
   above_ = false;
 }
 
-bool descent::run(std::int64_t flips) {
+bool descent::run(std::int64_t flips, keep_going const& may_go_on) {
+  constexpr std::int64_t flips_a_question = 1024;
   for (std::int64_t const end = flips_ + flips; flips_ < end; ++flips_) {
+    if (flips_ % flips_a_question == 0 && !may_go_on()) return false;
     if (!walk_.flip()) {
       if (!walk_.plus()) walk_.restart(best_);
       last_change_ = flips_;

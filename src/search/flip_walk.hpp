@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <random>
 
+#include "src/search/keep_going.hpp"
 #include "src/search/scheme.hpp"
 
 namespace heptad::search {
@@ -56,8 +57,8 @@ public:
 
   void restart(binary_scheme const& from);
 
-  /// Walks until the rank of best() falls or so many flips are done; true when it fell.
-  bool run(std::int64_t flips);
+  /// Walks until the rank of best() falls, so many flips are done, or it may not go on; true when the rank fell.
+  bool run(std::int64_t flips, keep_going const& may_go_on = to_the_end);
 
   [[nodiscard]] binary_scheme const& best() const noexcept { return best_; }
   [[nodiscard]] std::int64_t flips() const noexcept { return flips_; }

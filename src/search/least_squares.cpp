@@ -16,7 +16,6 @@ namespace {
 
 using matrix = Eigen::MatrixXd;
 using vector = Eigen::VectorXd;
-using step_check = std::function<bool()>;
 
 /// Where i goes when groups of `order` neighbours rotate, of `count` altogether.
 int rotated(int i, int order, int count) {
@@ -71,8 +70,15 @@ private:
 /// Minimises Σ (errors of the equations)² + Σ weight · coefficient² over the unknowns that are not held.
 class minimiser {
 public:
-  minimiser(shape const& what, int rank, unknowns const& all, vector start, step_check const& may_step)
-      : shape_(what), rank_(rank), all_(all), x_(std::move(start)), held_(all.count(), false), may_step_(may_step) {}
+  minimiser(shape const& what, int rank, unknowns const& all, vector start, keep_going const& may_step,
+            keep_going const& may_go_on)
+      : shape_(what),
+        rank_(rank),
+        all_(all),
+        x_(std::move(start)),
+        held_(all.count(), false),
+        may_step_(may_step),
+        may_go_on_(may_go_on) {}
 
   [[nodiscard]] double value(int unknown) const { return x_(unknown); }
   [[nodiscard]] bool held(int unknown) const { return held_[unknown]; }
@@ -103,6 +109,7 @@ public:
     for (int i = 0; i < most && here.residual > enough && may_step_(); ++i) {
       vector const weights = weights_at(i, here.x).cwiseProduct(all_.times());
       matrix hessian = half_hessian(here.full);
+      if (!may_go_on_()) break;  // the hessian is not whole, and its factorization takes longest
       if (static_cast<int>(open.size()) < all_.count()) hessian = hessian(open, open).eval();
       vector const slope = (half_gradient(here) + weights.cwiseProduct(here.x))(open);
       hessian.diagonal() += weights(open) + damping * times;
@@ -200,7 +207,7 @@ private:
     std::array<matrix, 3> gram;
     for (int f = 0; f < 3; ++f) gram[f].noalias() = at[f] * at[f].transpose();
     matrix sum = matrix::Zero(all_.count(), all_.count());
-    for (int i = 0; i < all_.count(); ++i) {
+    for (int i = 0; i < all_.count() && may_go_on_(); ++i) {
       auto const& [f, term, block] = all_.first(i);
       auto column = sum.col(i);
       for (int g = 0; g < 3; ++g) {
@@ -223,7 +230,7 @@ private:
   unknowns const& all_;
   vector x_;
   std::vector<bool> held_;
-  step_check const& may_step_;
+  keep_going const &may_step_, &may_go_on_;
 };
 
 /// What a coefficient is held at: the nearest of a few fractions.
@@ -236,11 +243,13 @@ double nearest_value(double x) {
 /// From a random start to an exact algorithm, stage by stage.
 class attempt {
 public:
-  attempt(shape const& what, int rank, int symmetry, generator& random, step_check const& may_step)
+  attempt(shape const& what, int rank, int symmetry, generator& random, keep_going const& may_step,
+          keep_going const& may_go_on)
       : shape_(what),
         rank_(rank),
         all_(what, rank, symmetry),
-        now_(what, rank, all_, random_values(random), may_step) {}
+        now_(what, rank, all_, random_values(random), may_step, may_go_on),
+        may_go_on_(may_go_on) {}
 
   /// Whether the equations hold in the end.
   bool solve() {
@@ -305,6 +314,7 @@ private:
   std::size_t hold_first(std::vector<place> const& places, std::size_t count) {
     constexpr int most_to_hold = 60;  // steps
     for (; count > 0; count /= 4) {
+      if (!may_go_on_()) return 0;
       auto const saved = now_.save();
       for (std::size_t i = 0; i < count; ++i) now_.hold(places[i].unknown, places[i].value);
       if (steps_with(0, most_to_hold) <= solved) break;
@@ -380,12 +390,14 @@ private:
   int const rank_;
   unknowns const all_;
   minimiser now_;
+  keep_going const& may_go_on_;
 };
 
 }  // namespace
 
-fit_report fit(shape const& what, int rank, int symmetry, generator& random, step_check const& may_step) {
-  attempt from_here(what, rank, symmetry, random, may_step);
+fit_report fit(shape const& what, int rank, int symmetry, generator& random, keep_going const& may_step,
+               keep_going const& may_go_on) {
+  attempt from_here(what, rank, symmetry, random, may_step, may_go_on);
   fit_report report;
   report.solved = from_here.solve();
   if (report.solved) report.exact = from_here.make_exact();

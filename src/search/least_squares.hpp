@@ -7,11 +7,11 @@
 // which changes of basis and of scale give, until most coefficients vanish and the rest are fractions.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "src/algorithm/algorithm.hpp"
 #include "src/search/flip_walk.hpp"
+#include "src/search/keep_going.hpp"
 #include "src/search/scheme.hpp"
 
 namespace heptad::search {
@@ -24,7 +24,8 @@ struct fit_report {
 /// One random start. With a symmetry of order s > 1, the rows of A, the rows of B and the columns of B rotate within
 /// groups of s neighbours (0→1→…→s−1→0, s→s+1→…; what is left over stays), those of C with them, and that only permutes
 /// the terms: all but rank mod s of them within groups of s. Ends early where may_step, asked before every step, says
-/// no.
-fit_report fit(shape const& what, int rank, int symmetry, generator& random, std::function<bool()> const& may_step);
+/// no, or may_go_on, asked within the steps and between them.
+fit_report fit(shape const& what, int rank, int symmetry, generator& random, keep_going const& may_step,
+               keep_going const& may_go_on = to_the_end);
 
 }  // namespace heptad::search

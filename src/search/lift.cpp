@@ -15,12 +15,15 @@ bool has(binary_scheme const& x, int factor, int term, int block) {
   return (x.factors[factor][term] >> block & 1) != 0;
 }
 
-/// Calls f(a, b, c) for every Brent equation.
+/// Calls f(a, b, c) for every Brent equation; false where it may not go on.
 template <typename F>
-void for_each_equation(shape const& s, F f) {
+bool for_each_equation(shape const& s, keep_going const& may_go_on, F f) {
   for (int a = 0; a < s.blocks(0); ++a)
-    for (int b = 0; b < s.blocks(1); ++b)
+    for (int b = 0; b < s.blocks(1); ++b) {
+      if (!may_go_on()) return false;
       for (int c = 0; c < s.blocks(2); ++c) f(a, b, c);
+    }
+  return true;
 }
 
 /// numbers[factor][term * blocks + block]
@@ -66,8 +69,9 @@ std::optional<algorithm> reconstruct(shape const& s, int rank, numbers const& va
   return std::nullopt;
 }
 
-/// Adds 2^s times a solution of the linear system that takes `value` from 2^s to 2^(s+1); false where there is none.
-bool lift_once(binary_scheme const& x, numbers& value, std::int64_t modulus) {
+/// Adds 2^s times a solution of the linear system that takes `value` from 2^s to 2^(s+1); false where there is none, or
+/// it may not go on.
+bool lift_once(binary_scheme const& x, numbers& value, std::int64_t modulus, keep_going const& may_go_on) {
   // Coefficients that are odd come first: those that are zero so far stay so where they can.
   std::array<std::vector<int>, 3> unknown;
   int unknowns = 0;
@@ -79,7 +83,7 @@ bool lift_once(binary_scheme const& x, numbers& value, std::int64_t modulus) {
     }
   linear_system system(unknowns);
   shape const& s = x.shape;
-  for_each_equation(s, [&](int a, int b, int c) {
+  bool const all = for_each_equation(s, may_go_on, [&](int a, int b, int c) {
     system.add_equation();
     std::int64_t sum = s.is_term(a, b, c) ? 1 : 0;  // modulo 2 · modulus: all numbers are below it, which is small
     for (int r = 0; r < x.rank(); ++r) {
@@ -92,7 +96,7 @@ bool lift_once(binary_scheme const& x, numbers& value, std::int64_t modulus) {
     }
     if (sum / modulus % 2 != 0) system.flip_right_side();
   });
-  auto const solution = system.solve();
+  auto const solution = all ? system.solve(may_go_on) : std::nullopt;
   if (!solution) return false;
   for (int f = 0; f < 3; ++f)
     for (std::size_t e = 0; e < value[f].size(); ++e)
@@ -102,7 +106,7 @@ bool lift_once(binary_scheme const& x, numbers& value, std::int64_t modulus) {
 
 }  // namespace
 
-std::optional<ternary_scheme> lift_signs(binary_scheme const& x) {
+std::optional<ternary_scheme> lift_signs(binary_scheme const& x, keep_going const& may_go_on) {
   shape const& s = x.shape;
   std::array<std::vector<int>, 3> unknown;  // the sign bit of a coefficient; −1: the coefficient is 0
   int unknowns = 0;
@@ -112,7 +116,7 @@ std::optional<ternary_scheme> lift_signs(binary_scheme const& x) {
   linear_system system(unknowns);
   bool possible = true;
   // A product of signs is 1 − 2 (sum of bits) modulo 4, so that count − 2 Σ bits = 0 or 1 modulo 4.
-  for_each_equation(s, [&](int a, int b, int c) {
+  bool const all = for_each_equation(s, may_go_on, [&](int a, int b, int c) {
     int count = 0;
     for (int r = 0; r < x.rank(); ++r) {
       if (!has(x, 0, r, a) || !has(x, 1, r, b) || !has(x, 2, r, c)) continue;
@@ -125,8 +129,8 @@ std::optional<ternary_scheme> lift_signs(binary_scheme const& x) {
     possible = possible && excess % 2 == 0;
     if (count > 0 && excess / 2 % 2 != 0) system.flip_right_side();
   });
-  if (!possible) return std::nullopt;
-  auto const negative = system.solve();
+  if (!all || !possible) return std::nullopt;
+  auto const negative = system.solve(may_go_on);
   if (!negative) return std::nullopt;
 
   ternary_scheme result{s, {}};
@@ -143,12 +147,12 @@ std::optional<ternary_scheme> lift_signs(binary_scheme const& x) {
   return result;
 }
 
-std::optional<algorithm> hensel_lift(binary_scheme const& x) {
+std::optional<algorithm> hensel_lift(binary_scheme const& x, keep_going const& may_go_on) {
   constexpr int most_steps = 10;
   numbers value = numbers_of(x);
   std::int64_t modulus = 2;
   for (int step = 0; step < most_steps; ++step, modulus *= 2) {
-    if (!lift_once(x, value, modulus)) return std::nullopt;
+    if (!lift_once(x, value, modulus, may_go_on)) return std::nullopt;
     if (auto exact = reconstruct(x.shape, x.rank(), value, 2 * modulus)) return exact;
   }
   return std::nullopt;

@@ -7,15 +7,17 @@
 #include <optional>
 
 #include "src/algorithm/algorithm.hpp"
+#include "src/search/keep_going.hpp"
 #include "src/search/scheme.hpp"
 
 namespace heptad::search {
 
-/// The scheme with signs; nothing where the system has no solution, or one that holds modulo 4 only.
-std::optional<ternary_scheme> lift_signs(binary_scheme const& x);
+/// The scheme with signs; nothing where the system has no solution, or one that holds modulo 4 only, or
+/// where it may not go on.
+std::optional<ternary_scheme> lift_signs(binary_scheme const& x, keep_going const& may_go_on = to_the_end);
 
-/// U, V and W over the rationals; nothing where the lifting fails or the numbers stay large.
-std::optional<algorithm> hensel_lift(binary_scheme const& x);
+/// U, V and W over the rationals; nothing where the lifting fails, the numbers stay large, or it may not go on.
+std::optional<algorithm> hensel_lift(binary_scheme const& x, keep_going const& may_go_on = to_the_end);
 
 /// Where all coefficients are −1, 0 and 1.
 std::optional<ternary_scheme> to_ternary(algorithm const& x);

@@ -6,7 +6,7 @@
 
 namespace heptad::search {
 
-std::optional<std::vector<bool>> linear_system::solve() {
+std::optional<std::vector<bool>> linear_system::solve(keep_going const& may_go_on) {
   auto const bit = [](std::vector<std::uint64_t> const& row, int i) { return (row[i / 64] >> (i % 64) & 1) != 0; };
   std::vector<int> pivots;  // the unknown that row r is solved for
   for (int i = 0; i < unknowns_ && pivots.size() < rows_.size(); ++i) {
@@ -15,9 +15,12 @@ std::optional<std::vector<bool>> linear_system::solve() {
     while (p < rows_.size() && !bit(rows_[p], i)) ++p;
     if (p == rows_.size()) continue;
     std::swap(rows_[p], rows_[r]);
-    for (std::size_t q = p + 1; q < rows_.size(); ++q)
+    for (std::size_t q = p + 1; q < rows_.size(); ++q) {
+      constexpr std::size_t rows_a_question = 1024;
+      if ((q - p) % rows_a_question == 1 && !may_go_on()) return std::nullopt;
       if (bit(rows_[q], i))
         for (int w = i / 64; w < words_; ++w) rows_[q][w] ^= rows_[r][w];
+    }
     pivots.push_back(i);
   }
   for (std::size_t q = pivots.size(); q < rows_.size(); ++q)

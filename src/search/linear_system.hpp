@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "src/search/keep_going.hpp"
+
 namespace heptad::search {
 
 class linear_system {
@@ -19,8 +21,8 @@ public:
   void flip_right_side() { flip_unknown(unknowns_); }
 
   /// A solution, with unknowns that are free at zero; earlier unknowns are preferred as the ones that are not free.
-  /// The system is used up.
-  [[nodiscard]] std::optional<std::vector<bool>> solve();
+  /// The system is used up. Nothing, too, where it may not go on.
+  [[nodiscard]] std::optional<std::vector<bool>> solve(keep_going const& may_go_on = to_the_end);
 
 private:
   int unknowns_, words_;

@@ -127,6 +127,9 @@ public:
   }
 
 private:
+  /// Of the clock: what is begun within the limit on moves is done to its end.
+  keep_going const in_time_ = [this] { return !board_.over(); };
+
   [[nodiscard]] bool over() const { return board_.over() || (how_.most_moves > 0 && moves_ >= how_.most_moves); }
 
   void spend(std::int64_t moves) {
@@ -143,11 +146,14 @@ private:
   void fit_from_random_starts() {
     while (!over()) {
       board_.count_walk();
-      auto const report = fit(how_.what, *how_.rank, how_.symmetry, random_, [this] {
-        if (over()) return false;
-        spend(1);
-        return true;
-      });
+      auto const report = fit(
+          how_.what, *how_.rank, how_.symmetry, random_,
+          [this] {
+            if (over()) return false;
+            spend(1);
+            return true;
+          },
+          in_time_);
       if (report.exact) board_.offer(*report.exact);
       else if (report.solved) board_.count_inexact();
       if (how_.aim == objective::rank && board_.has_rank(*how_.rank)) return board_.stop();
@@ -162,7 +168,7 @@ private:
 
   void wander(std::int64_t moves) {
     std::int64_t const before = walk_.flips();
-    if (walk_.run(moves)) board_.offer(walk_.best());
+    if (walk_.run(moves, in_time_)) board_.offer(walk_.best());
     spend(walk_.flips() - before + 1);
   }
 
@@ -171,9 +177,9 @@ private:
     for (int attempt = 0; !over(); ++attempt) {
       board_.count_walk();
       binary_scheme const found = how_.by == method::sparse_flips ? sparser(walk_.best()) : walk_.best();
-      auto lifted = lift_signs(found);
+      auto lifted = lift_signs(found, in_time_);
       if (!lifted && attempt % attempts_a_hensel_lift == 0)
-        if (auto const exact = hensel_lift(found)) {
+        if (auto const exact = hensel_lift(found, in_time_)) {
           board_.offer(*exact);
           lifted = to_ternary(*exact);
         }
@@ -188,16 +194,17 @@ private:
   }
 
   binary_scheme sparser(binary_scheme const& x) {
-    spend(moves_to_sparsify);
-    return sparsify(x, moves_to_sparsify, random_);
+    auto const best = sparsify(x, moves_to_sparsify, random_, in_time_);
+    spend(best.moves);
+    return best.scheme;
   }
 
   void improve(ternary_scheme x) {
     aim const what = how_.aim == objective::stability ? aim::stable : aim::sparse;
     for (int round = 0; round < rounds_from_one_lift && !over(); ++round) {
       board_.count_walk();
-      annealed const best = anneal(x, what, moves_a_round, random_);
-      spend(moves_a_round);
+      auto const best = anneal(x, what, moves_a_round, random_, in_time_);
+      spend(best.moves);
       board_.offer(to_algorithm(best.scheme));
       x = best.scheme;
     }

@@ -27,7 +27,7 @@ struct settings {
   objective aim = objective::rank;
   method by = method::flips;
   std::uint64_t seed = 1;
-  double seconds = 60;          // of wall clock, at most
+  double seconds = 60;          // of wall clock, at most; least squares end a factorization that is begun
   int symmetry = 1;             // of what least squares look for: its order (least_squares.hpp)
   std::int64_t most_moves = 0;  // flips, annealing moves or steps of each thread, at most; 0: no limit
   int threads = 1;

@@ -10,6 +10,7 @@
 #include "src/search/anneal.hpp"
 #include "src/search/flip_walk.hpp"
 #include "src/search/join.hpp"
+#include "src/search/least_squares.hpp"
 #include "src/search/lift.hpp"
 #include "src/search/linear_system.hpp"
 #include "tests/algorithm/reference.hpp"
@@ -118,7 +119,7 @@ TEST_CASE("annealed over GF(2) a scheme still multiplies, with fewer ones, and s
   generator random(5);
   flip_walk walk(knowledge_of(*find_algorithm("sparse333")).lowest, random);
   for (int i = 0; i < 100'000; ++i) walk.flip();
-  binary_scheme const sparser = sparsify(walk.scheme(), 300'000, random);
+  binary_scheme const sparser = sparsify(walk.scheme(), 300'000, random).scheme;
   CHECK(multiplies_bits(sparser));
   CHECK(sparser.rank() == walk.rank());
   CHECK(ones(sparser) < ones(walk.scheme()));
@@ -306,11 +307,44 @@ TEST_CASE("annealing keeps the product and lowers the energy") {
   for (aim const what : {aim::sparse, aim::stable}) {
     auto const start = to_ternary(*find_algorithm("huang323"));
     REQUIRE(start);
-    annealed const best = anneal(*start, what, 200'000, random);
+    auto const best = anneal(*start, what, 200'000, random);
     CHECK(best.energy < energy(*start, what));
     CHECK(best.energy == Approx(energy(best.scheme, what)));
     heptad::test::require_multiplies(to_algorithm(best.scheme));
   }
+}
+
+TEST_CASE("what takes long asks whether it may go on, and ends at the first no") {
+  generator random(5);
+  binary_scheme const scheme = knowledge_of(*find_algorithm("sparse333")).lowest;
+  auto const start = to_ternary(*find_algorithm("sparse333"));
+  REQUIRE(start);
+  for (int const allowed : {0, 5, 100}) {
+    auto const questions = [allowed](auto const& work) {
+      int asked = 0;
+      work([&asked, allowed] { return ++asked <= allowed; });
+      return asked;
+    };
+    CHECK(questions([&](keep_going const& go_on) { CHECK_FALSE(lift_signs(scheme, go_on)); }) == allowed + 1);
+    CHECK(questions([&](keep_going const& go_on) { CHECK_FALSE(hensel_lift(scheme, go_on)); }) == allowed + 1);
+    std::int64_t done = 0;
+    CHECK(questions([&](keep_going const& go_on) {
+            auto const best = anneal(*start, aim::stable, 100'000, random, go_on);
+            done = best.moves;
+            heptad::test::require_multiplies(to_algorithm(best.scheme));
+          }) == allowed + 1);
+    CHECK((done >= allowed && done < 100'000));
+    CHECK(questions([&](keep_going const& go_on) {
+            CHECK(multiplies_bits(sparsify(scheme, 100'000, random, go_on).scheme));
+          }) == allowed + 1);
+    descent walk(scheme, random);
+    CHECK(questions([&](keep_going const& go_on) { CHECK_FALSE(walk.run(1'000'000, go_on)); }) == allowed + 1);
+    CHECK((walk.flips() >= allowed && walk.flips() < 1'000'000));
+  }
+  int steps = 0;
+  auto const count_steps = [&steps] { return ++steps > 0; };
+  CHECK_FALSE(fit({2, 2, 2}, 7, 1, random, count_steps, [] { return false; }).solved);
+  CHECK(steps == 1);
 }
 
 TEST_CASE("linear systems over GF(2) are solved, or known to have no solution") {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -68,6 +69,52 @@ TEST_CASE("who reads a file while threads and processes replace it finds one of 
   CHECK(is_whole(path));
   using files = std::filesystem::directory_iterator;
   CHECK(std::distance(files(folder.path() / "deeper"), files()) == 1);
+}
+
+TEST_CASE("what a link leads to is replaced, and the link stays") {
+  heptad::test::temporary_folder const folder;
+  namespace fs = std::filesystem;
+  for (char const* target : {"there", "deeper/missing"}) {
+    fs::path const link = folder.path() / "link", further = folder.path() / "further";
+    std::ofstream(folder.path() / "there") << "before";
+    fs::create_symlink(target, link);
+    fs::create_symlink(link, further);
+    CHECK(heptad::can_replace_file(further));
+    CHECK(replace_file(further, text_of(1)));
+    CHECK((fs::is_symlink(link) && fs::is_symlink(further)));
+    CHECK(is_whole(folder.path() / target));
+    fs::remove(link);
+    fs::remove(further);
+  }
+  fs::create_symlink("circle", folder.path() / "circle");
+  CHECK_FALSE(heptad::can_replace_file(folder.path() / "circle"));
+  CHECK_FALSE(replace_file(folder.path() / "circle", "text"));
+}
+
+TEST_CASE("a device is written to, and stays one") {
+  heptad::test::temporary_folder const folder;
+  std::filesystem::create_symlink("/dev/full", folder.path() / "full");
+  for (std::string const& path : {std::string("/dev/full"), (folder.path() / "full").string()}) {
+    CHECK(heptad::can_replace_file(path));
+    CHECK_FALSE(replace_file(path, "text"));
+    CHECK(errno == ENOSPC);
+  }
+  CHECK(replace_file("/dev/null", "text"));
+  CHECK((std::filesystem::is_character_file("/dev/full") && std::filesystem::is_character_file("/dev/null")));
+}
+
+TEST_CASE("whether a file can be replaced is known before, and asking changes nothing") {
+  heptad::test::temporary_folder const folder;
+  std::string const path = (folder.path() / "file").string();
+  CHECK(heptad::can_replace_file(path));
+  CHECK_FALSE(std::filesystem::exists(path));
+  REQUIRE(replace_file(path, text_of(0)));
+  CHECK(heptad::can_replace_file(path));
+  CHECK(is_whole(path));
+  CHECK_FALSE(heptad::can_replace_file(path + "/below"));
+  CHECK_FALSE(heptad::can_replace_file(folder.path().string()));
+  CHECK_FALSE(heptad::can_replace_file(path + ".folder/"));
+  CHECK_FALSE(heptad::can_replace_file(""));
 }
 
 TEST_CASE("a file that cannot be replaced stays, and nothing is left beside it") {

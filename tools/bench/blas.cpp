@@ -132,7 +132,7 @@ std::unique_ptr<library> load_blas(std::string const& name, std::string const& p
   if (name == "openblas") return std::make_unique<openblas>(path, threads);
   if (name == "blis") return std::make_unique<blis>(path, threads);
   if (name == "mkl") return std::make_unique<mkl>(path, threads);
-  throw std::runtime_error(fmt::format("peer '{}': want openblas, blis or mkl", name));
+  throw std::runtime_error("must be openblas, blis or mkl");
 }
 
 }  // namespace heptad::bench

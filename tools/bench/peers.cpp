@@ -46,13 +46,8 @@ bool is_amd() {
 #endif
 }
 
-// The library that tells MKL that this is an Intel processor: beside the program, or where it is installed.
 constexpr char const* mkl_preload_name = "libheptad_mkl_intel.so";
-std::optional<fs::path> mkl_preload() {
-  for (fs::path const& folder : {fs::read_symlink("/proc/self/exe").parent_path(), fs::path(HEPTAD_PRELOAD_DIR)})
-    if (fs::path const file = folder / mkl_preload_name; fs::exists(file)) return file;
-  return std::nullopt;
-}
+std::optional<fs::path> mkl_preload() { return find_mkl_preload(fs::read_symlink("/proc/self/exe")); }
 
 // $HEPTAD_MKL_DIR, or where scripts/install-peers.sh unpacks the wheel, or the loader's path.
 std::string default_path(std::string const& name) {
@@ -127,6 +122,13 @@ found_peer fastest(contestant who) {
 
 }  // namespace
 
+std::optional<fs::path> find_mkl_preload(fs::path const& program) {
+  fs::path const beside = program.parent_path();
+  for (fs::path const& folder : {beside, beside / HEPTAD_PRELOAD_FOLDER})
+    if (fs::path const file = folder / mkl_preload_name; fs::exists(file)) return file.lexically_normal();
+  return std::nullopt;
+}
+
 std::vector<found_peer> find_peers(std::vector<std::string> const& names, std::function<void(std::string const&)> say) {
   bool const all = names.size() == 1 && names.front() == "auto";
   std::vector<found_peer> found;
@@ -140,8 +142,8 @@ std::vector<found_peer> find_peers(std::vector<std::string> const& names, std::f
       say(fmt::format("looking for {} and its fastest settings", who.name));
       found.push_back(fastest(who));
       if (who.name == "mkl" && is_amd() && !mkl_preload())
-        say(fmt::format("mkl takes its slow path: {} is neither beside this program nor in {}", mkl_preload_name,
-                        HEPTAD_PRELOAD_DIR));
+        say(fmt::format("mkl takes its slow path: {} is neither beside this program nor in {} from there",
+                        mkl_preload_name, HEPTAD_PRELOAD_FOLDER));
     } catch (std::exception const& reason) {
       if (!all) throw std::runtime_error(fmt::format("peer {}: {}", who.name, reason.what()));
       say(fmt::format("{} is left out: {}", who.name, reason.what()));

@@ -2,7 +2,9 @@
 // Finds the BLAS libraries of this machine and the settings with which each is fastest on this processor.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,5 +21,8 @@ struct found_peer {
 /// names: "auto" for all, "none", or "mkl", "openblas", "blis", each optionally with "=path". Named peers that cannot
 /// be loaded throw std::runtime_error; with "auto" they are left out, and `say` is told why.
 std::vector<found_peer> find_peers(std::vector<std::string> const& names, std::function<void(std::string const&)> say);
+
+/// The library that tells MKL that this is an Intel processor: beside the program, or where it is installed with it.
+std::optional<std::filesystem::path> find_mkl_preload(std::filesystem::path const& program);
 
 }  // namespace heptad::bench

@@ -220,7 +220,7 @@ json summarize(json const& record) {
       off_all.push_back(std::abs(predicted / took - 1));
       if (predicted < cheapest) cheapest = predicted, cheapest_took = took;
     }
-    json const& chosen = one.at("plans").front();
+    json const& chosen = one.at("plans").at(0);
     double const took = chosen.at("seconds"), predicted = chosen.at("predicted_seconds");
     behind_least.push_back(took / best - 1);
     behind.push_back(one.value("chosen_behind", behind_least.back()));

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/bounds.hpp"
+
 namespace heptad::tools {
 
 struct simulate_arguments {
@@ -19,9 +21,9 @@ struct simulate_arguments {
 
 inline void add_options(CLI::App& app, simulate_arguments& x) {
   app.add_option("--platform", x.platform, "h200x1, h200x4, h200x8, or cpuxN: N cores of this machine")->required();
-  app.add_option("-m", x.m, "rows of C")->required()->check(CLI::PositiveNumber);
-  app.add_option("-n", x.n, "columns of C")->required()->check(CLI::PositiveNumber);
-  app.add_option("-k", x.k, "columns of A")->required()->check(CLI::PositiveNumber);
+  app.add_option("-m", x.m, "rows of C")->required()->check(at_least(std::int64_t{1}));
+  app.add_option("-n", x.n, "columns of C")->required()->check(at_least(std::int64_t{1}));
+  app.add_option("-k", x.k, "columns of A")->required()->check(at_least(std::int64_t{1}));
   app.add_option("--type", x.type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
   app.add_flag("--accumulate", x.accumulate, "beta is not 0");
   app.add_option("--policy", x.policy, "a scheduling policy of StarPU")->capture_default_str();
