@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -20,13 +20,14 @@
 #include <heptad/heptad.h>
 
 #include "blas/blocks.hpp"
+#include "blas/say.hpp"
 
 namespace heptad::blas {
 
 struct process::memo {
   std::mutex mutex;
-  int threads = -1;     // that the default context was last given by us
-  bool broken = false;  // the library cannot work here, and said why
+  int threads = -1;             // that the default context was last given by us
+  std::optional<error> broken;  // why the library cannot work here
   std::map<std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, int>, promise> promises;
 };
 
@@ -41,19 +42,6 @@ constexpr double least_gain = 1.1;
 // 2^26 cycles after a call before they sleep, and take turns with ours meanwhile; and what is left for the backend is
 // cut into pieces that it is slower on. With a lower limit LU, Cholesky and syrk of 4096 and 8192 lost on two cores.
 constexpr double least_saving_alone = 10e-3, least_saving_between = 100e-3;
-
-/// A line on stderr, in one piece; without memory for it there is none.
-template <typename... Args>
-void say(fmt::format_string<Args...> text, Args const&... args) noexcept {
-  try {
-    fmt::memory_buffer line;
-    fmt::format_to(fmt::appender(line), "heptad-blas: ");
-    fmt::vformat_to(fmt::appender(line), text, fmt::make_format_args(args...));
-    line.push_back('\n');
-    std::fwrite(line.data(), 1, line.size(), stderr);
-  } catch (std::bad_alloc const&) {
-  }
-}
 
 settings settings_of_process() {
   try {
@@ -167,7 +155,10 @@ std::optional<promise> process::promise_of(problem const& shape) {
     if (e.code() == status::out_of_memory) return std::nullopt;  // there may be some for the next call
     // A bad value of one of the library's variables.
     say("{}; every call goes to the backend", e.what());
-    memo_->broken = true;
+    memo_->broken = e;
+  } catch (std::exception const& e) {
+    say("{}; every call goes to the backend", e.what());
+    memo_->broken = error(status::internal_error, e.what());
   }
   return std::nullopt;
 }
@@ -187,6 +178,9 @@ bool process::multiply(T alpha, matrix_view<T const> const& A, matrix_view<T con
     if (e.code() == status::internal_error) std::abort();  // C may be partly updated: nobody could tell the caller
     // A cancelled product belongs to a task group that its owner gave up.
     return e.code() == status::cancelled;
+  } catch (std::exception const& e) {  // before C was touched: what fails later is one of the errors above
+    if (how.verbose) say("{}", e.what());
+    return false;
   }
 }
 
@@ -221,9 +215,11 @@ void process::note(routine_id routine, bool is_float, call_shape const& shape, b
   std::string_view const of_sizes(sizes.data(), sizes.size());
   if (carried) {
     say("{}{}{} seconds={:.6f}: {} products with fast levels", type, name_of(routine), of_sizes, seconds, products);
-  } else {
-    say("{}{}{}: passed on, no fast level pays or is possible", type, name_of(routine), of_sizes);
+    return;
   }
+  std::lock_guard const lock(memo_->mutex);
+  say("{}{}{}: passed on, {}", type, name_of(routine), of_sizes,
+      memo_->broken ? memo_->broken->what() : "no fast level pays or is possible");
 }
 
 void process::print_summary() const noexcept {

@@ -27,7 +27,7 @@ std::optional<int> parse_count(std::string_view text) {
   return value;
 }
 
-/// "gemm,dsyrk": of both types without its first letter, of one type with it; "all", or "" for none.
+/// "gemm,dsyrk": of both types without its first letter, of one type with it; or "all".
 std::uint32_t parse_routines(std::string_view text) {
   if (text == "all") return ~0u;
   std::uint32_t mask = 0;
@@ -62,7 +62,7 @@ settings parse_settings(std::function<char const*(char const*)> const& get) {
   settings result;
   auto const value_of = [&get](char const* name) {
     char const* const value = get(name);
-    return value == nullptr ? std::nullopt : std::optional<std::string_view>(value);
+    return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string_view>(value);
   };
   if (auto const value = value_of("HEPTAD_BLAS_DISABLE")) {
     if (*value != "0" && *value != "1") reject("HEPTAD_BLAS_DISABLE", *value, "0 or 1");
@@ -73,10 +73,7 @@ settings parse_settings(std::function<char const*(char const*)> const& get) {
     if (!size) reject("HEPTAD_BLAS_MIN_SIZE", *value, "an integer of at least 0");
     result.min_size = *size;
   }
-  if (auto const value = value_of("HEPTAD_BLAS_BACKEND")) {
-    if (value->empty()) reject("HEPTAD_BLAS_BACKEND", *value, "openblas, blis, mkl, reference or the file of a BLAS");
-    result.backend = *value;
-  }
+  if (auto const value = value_of("HEPTAD_BLAS_BACKEND")) result.backend = *value;
   if (auto const value = value_of("HEPTAD_BLAS_ROUTINES")) result.routines = parse_routines(*value);
   result.own_threads = value_of("HEPTAD_NUM_THREADS").has_value();
   result.forced_levels = value_of("HEPTAD_FORCE_LEVELS").has_value();

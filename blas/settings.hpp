@@ -38,7 +38,7 @@ struct settings {
   }
 };
 
-/// Pure. `get` gives the value of a variable, or null. Throws bad_setting.
+/// Pure. `get` gives the value of a variable, or null; an empty one is as good as null. Throws bad_setting.
 settings parse_settings(std::function<char const*(char const*)> const& get);
 
 }  // namespace heptad::blas

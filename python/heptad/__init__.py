@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
-from . import _device, _heptad
+from . import _arguments, _device, _heptad
 from ._heptad import (
     Candidate,
     Context,
@@ -83,7 +83,7 @@ class Wishes(TypedDict, total=False):
     check: int
     """Random vectors with which the result is checked; the Report has what they found. Default 0."""
     refine: bool
-    """Calls with the same sizes try the two plans that look best, and then keep to the faster one."""
+    """Calls with the same sizes try the two plans that look best, and then keep to the faster one; deterministic ones do not."""
 
 
 @overload
@@ -157,17 +157,23 @@ def matmul(
     max_workspace, max_levels and algorithm; there is no plan, context or Report.
 
     Other Python threads run meanwhile. Raises TypeError, ValueError or MemoryError, and out is untouched; or Error,
-    which says what became of it. What the library calls A, B and C are a, b and out.
+    which says what became of it. What the library calls A, B and C are a, b and out. It writes contiguous columns: an
+    out with contiguous rows, NumPy's default, it computes as its transpose, Cᵀ = Bᵀ Aᵀ. The Report and its Plan give
+    the shapes and layouts of a, b and out all the same; the levels are those of the product that is run.
     """
+    alpha, beta = _arguments.number("alpha", alpha), _arguments.number("beta", beta)
+    plan, context = _arguments.optional("plan", plan, Plan), _arguments.optional("context", context, Context)
+    stream = _arguments.optional_integer("stream", stream, signed=False)
+    checked = _arguments.wishes(dict(wishes))
     if _device.is_on_cuda(a):
         if plan is not None or context is not None or return_report:
             raise ValueError("plan, context and return_report must be left out for arrays on a CUDA device")
-        return _device.matmul(a, b, out, alpha, beta, stream, dict(wishes))
+        return _device.matmul(a, b, out, alpha, beta, stream, checked)
     if stream is not None:
         raise ValueError(f"stream = {stream} must be left out for arrays on the CPU")
     if plan is not None and wishes:
         raise ValueError(f"plan has its wishes already: {', '.join(wishes)} must be given to heptad.plan")
-    result, report = _heptad.gemm(a, b, out, alpha, beta, plan, context, Options(**wishes))
+    result, report = _heptad.gemm(a, b, out, alpha, beta, plan, context, Options(**checked))
     return (result, report) if return_report else result
 
 
@@ -176,7 +182,7 @@ def plan(
     n: int,
     k: int,
     *,
-    dtype: str | type[Any] | numpy.dtype[Any] = "float64",
+    dtype: numpy.typing.DTypeLike = "float64",
     a_order: Literal["C", "F"] = "C",
     b_order: Literal["C", "F"] = "C",
     out_order: Literal["C", "F"] = "C",
@@ -186,19 +192,29 @@ def plan(
 ) -> Plan:
     """The plan for out (m x n) = a (m x k) b (k x n), without running it; accumulate: for beta other than 0.
 
-    For `matmul(plan=...)` the orders must be those of the arrays: 'C' with contiguous rows, 'F' with contiguous columns.
-    The other arguments are those of matmul.
+    dtype: float64, float32, or what numpy.dtype takes for one of them. For `matmul(plan=...)` the orders must be those of
+    the arrays: 'C' with contiguous rows, 'F' with contiguous columns or neither. The other arguments are those of matmul.
+    A plan for an out of order 'C' is for the product outᵀ = bᵀ aᵀ, which is run in its place: see matmul.
     """
     for argument, order in (("a_order", a_order), ("b_order", b_order), ("out_order", out_order)):
         if order not in ("C", "F"):
             raise ValueError(f"{argument} = {order!r} must be 'C' or 'F'")
-    name = getattr(dtype, "__name__", None) or str(dtype)
+    m, n, k = (_arguments.integer(name, side) for name, side in (("m", m), ("n", n), ("k", k)))
     return _heptad.plan(
-        m, n, k, name, a_order == "C", b_order == "C", out_order == "C", accumulate, context, Options(**wishes)
+        m,
+        n,
+        k,
+        _arguments.element_type(dtype),
+        a_order == "C",
+        b_order == "C",
+        out_order == "C",
+        _arguments.switch("accumulate", accumulate),
+        _arguments.optional("context", context, Context),
+        Options(**_arguments.wishes(dict(wishes))),
     )
 
 
 def explain(what: Plan | Report) -> str:
     """The plan in words: levels, tasks, workspace, bound, predicted time, what was declined and why; of a Report also
     what really happened."""
-    return str(what)
+    return str(_arguments.of_type("what", what, (Plan, Report), "a heptad.Plan or a heptad.Report"))

@@ -70,13 +70,25 @@ def plot(record: dict[str, Any], file: str) -> None:
     figure.savefig(file)
 
 
+def positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be an integer of at least 1")
+    return int(text)
+
+
 def shape(text: str) -> tuple[int, int, int]:
-    sides = [int(side) for side in text.split("x")]
+    sides = text.split("x")
     if len(sides) == 1:
         sides *= 3
-    if len(sides) != 3 or min(sides) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a size as 2048, or MxNxK")
-    return sides[0], sides[1], sides[2]
+    try:
+        m, n, k = map(positive, sides)
+    except (argparse.ArgumentTypeError, ValueError):
+        raise argparse.ArgumentTypeError(f"'{text}' must be a size as 2048, or MxNxK") from None
+    return m, n, k
+
+
+def shapes(text: str) -> list[tuple[int, int, int]]:
+    return [shape(one) for one in text.split(",")]
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -114,11 +126,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", type=lambda text: [shape(one) for one in text.split(",")], metavar="N|MxNxK,...",
+    parser.add_argument("--sizes", type=shapes, metavar="N|MxNxK,...",
                         default=[(n, n, n) for n in (512, 1024, 2048, 4096)], help="default: 512,1024,2048,4096")
     parser.add_argument("--dtype", nargs="+", choices=("float32", "float64"), default=["float64"])
     parser.add_argument("--threads", type=int, help="Heptad's workers; default: all that the process may use")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each; default: 5")
+    parser.add_argument("--rounds", type=positive, default=5, help="turns of each; default: 5")
     parser.add_argument("--json", metavar="FILE", help="write every time to this file")
     parser.add_argument("--plot", metavar="FILE", nargs="?", const="heptad-bench.png",
                         help="draw the speeds (needs matplotlib); default file: heptad-bench.png")

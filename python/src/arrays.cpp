@@ -32,6 +32,10 @@ std::string dtype_text(nb::dlpack::dtype const& type) {
 }
 
 [[noreturn]] void reject_object(char const* name, nb::handle source) {
+  nb::object const type = nb::getattr(source, "dtype", nb::none());
+  if (nb::object const native = nb::getattr(type, "isnative", nb::none()); native.is(nb::bool_(false)))
+    throw nb::type_error(
+        fmt::format("{}.dtype = {} must be in the byte order of this machine", name, nb::str(type).c_str()).c_str());
   std::string what = nb::type_name(source.type()).c_str();
   for (char const* attribute : {"dtype", "shape", "strides", "device"}) {
     if (nb::object const value = nb::getattr(source, attribute, nb::none()); !value.is_none())
@@ -74,6 +78,8 @@ bool has_zero_stride(operand const& x) {
 }
 
 }  // namespace
+
+bool is_row_major(matrix_view<void const> const& x) noexcept { return x.row_stride != 1 && x.col_stride == 1; }
 
 operand read_operand(char const* name, nb::handle source) {
   nb::ndarray<nb::ro> array;

@@ -25,6 +25,9 @@ struct operand {
   }
 };
 
+/// Rows contiguous and columns not, as in problem::c_row_major.
+bool is_row_major(matrix_view<void const> const& x) noexcept;
+
 /// Throws TypeError or ValueError that names `name`, its value and the rule. An operand in which elements share an
 /// address, as in those of numpy.broadcast_to, is copied once; `written` ones must not.
 operand read_operand(char const* name, nb::handle source);

@@ -91,10 +91,12 @@ void add_plan(nb::module_& m) {
   nb::class_<plan>(m, "Plan", "How one product will be computed.")
       .def_prop_ro("dtype", [](plan const& x) { return dtype_name(x.type); })
       .def_prop_ro(
-          "levels", [](plan const& x) { return x.levels; }, "outermost first; none: the classical algorithm")
+          "levels", [](plan const& x) { return x.levels; },
+          "outermost first, of the product as it is run: see matmul; none: the classical algorithm")
       .def_prop_ro(
-          "m", [](plan const& x) { return x.shape.m; }, "rows of C as it is run: column-major, maybe transposed")
-      .def_prop_ro("n", [](plan const& x) { return x.shape.n; })
+          "m", [](plan const& x) { return x.shape.m; }, "rows of out")
+      .def_prop_ro(
+          "n", [](plan const& x) { return x.shape.n; }, "columns of out")
       .def_prop_ro("k", [](plan const& x) { return x.shape.k; })
       .def_ro("workers", &plan::workers)
       .def_ro("deterministic", &plan::deterministic)
@@ -158,12 +160,21 @@ void add_report(nb::module_& m) {
 
 }  // namespace
 
+int threads_of(nb::handle threads) {
+  int count = 0;
+  if (PyIndex_Check(threads.ptr()) == 0 || !nb::try_cast(threads, count))
+    throw nb::type_error(fmt::format("threads = {} must be an integer of 32 bits", nb::repr(threads).c_str()).c_str());
+  return count;
+}
+
 void add_classes(nb::module_& m) {
   add_options(m);
   add_plan(m);
   add_report(m);
   nb::class_<context>(m, "Context", "Workers and their memory; threads = 0: as many as the process may use.")
-      .def(nb::init<int>(), "threads"_a = 0)
+      .def(
+          "__init__", [](context* self, nb::handle threads) { new (self) context(threads_of(threads)); },
+          "threads"_a.none() = 0, nb::sig("def __init__(self, threads: int = 0) -> None"))
       .def_prop_ro("threads", &context::threads)
       .def("release_workspace", &context::release_workspace,
            "The workspace of calls that have ended is kept for the next ones; this frees it.");

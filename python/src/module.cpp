@@ -7,12 +7,15 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <heptad/heptad.h>
 #include <heptad/heptad.hpp>
 
 #include "python/src/arrays.hpp"
 #include "python/src/classes.hpp"
+#include "python/src/plans.hpp"
 
 namespace heptad::python {
 namespace {
@@ -38,10 +41,13 @@ nb::tuple gemm_of_arrays(nb::handle a_array, nb::handle b_array, nb::object out_
   }
   operand const out = written_operand("out", out_array);
   check_shapes(a, b, out);
+  std::optional<plan> as_run;
+  if (how != nullptr) how = &as_run.emplace(plan_as_run(*how, a, b, beta, out));
   context& here = workers != nullptr ? *workers : default_context();
   report done = a.type == element_type::f64 ? multiply<double>(here, how, alpha, a, b, beta, out, wishes)
                                             : multiply<float>(here, how, static_cast<float>(alpha), a, b,
                                                               static_cast<float>(beta), out, wishes);
+  if (is_row_major(out.view)) transpose(done.plan);
   return nb::make_tuple(out_array, std::move(done));
 }
 
@@ -52,13 +58,14 @@ plan plan_of(std::int64_t m, std::int64_t n, std::int64_t k, std::string const& 
   shape.a_row_major = a_row_major, shape.b_row_major = b_row_major, shape.c_row_major = out_row_major;
   shape.beta_zero = !accumulate;
   context& here = workers != nullptr ? *workers : default_context();
-  if (dtype == "float64") return make_plan<double>(here, shape, wishes);
-  if (dtype == "float32") return make_plan<float>(here, shape, wishes);
-  throw nb::type_error(fmt::format("dtype = {} must be float32 or float64", dtype).c_str());
+  plan made = dtype == "float64" ? make_plan<double>(here, shape, wishes) : make_plan<float>(here, shape, wishes);
+  if (out_row_major) transpose(made);
+  return made;
 }
 
-void set_num_threads(int threads) {
-  if (heptad_set_num_threads(threads) != HEPTAD_SUCCESS) throw error(status::invalid_argument, heptad_last_error());
+void set_num_threads(nb::handle threads) {
+  if (heptad_set_num_threads(threads_of(threads)) != HEPTAD_SUCCESS)
+    throw error(status::invalid_argument, heptad_last_error());
 }
 
 int get_num_threads() {
@@ -96,7 +103,7 @@ NB_MODULE(_heptad, m) {
                 "options: Options) -> tuple[object, Report]"));
   m.def("plan", &plan_of, "m"_a, "n"_a, "k"_a, "dtype"_a, "a_row_major"_a, "b_row_major"_a, "out_row_major"_a,
         "accumulate"_a, "context"_a.none(), "options"_a);
-  m.def("set_num_threads", &set_num_threads, "threads"_a,
+  m.def("set_num_threads", &set_num_threads, "threads"_a.none(), nb::sig("def set_num_threads(threads: int) -> None"),
         "Workers of the default context: at least 1, or 0 for all that the process may use.");
   m.def("get_num_threads", &get_num_threads, "Workers of the default context.");
   m.def("release_workspace", &release_workspace,

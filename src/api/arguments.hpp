@@ -19,6 +19,7 @@ struct operands {
   matrix_view<T const> A, B;
   T beta{};
   matrix_view<T> C;
+  bool transposed = false;  ///< the caller's product is Cᵀ = Bᵀ Aᵀ
 
   /// A and B contribute; otherwise C is only scaled and they may be null.
   [[nodiscard]] bool reads_factors() const noexcept { return alpha != T(0) && A.cols > 0 && C.rows > 0 && C.cols > 0; }

@@ -15,6 +15,7 @@
 #include "schedulers/starpu/backend.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/arguments.hpp"
+#include "src/plan/lasting.hpp"
 
 namespace heptad {
 namespace {
@@ -52,28 +53,10 @@ double parse_max_error(char const* name, std::string_view text) {
   return *value;
 }
 
-std::size_t parse_bytes(char const* name, std::string_view text) {
-  constexpr std::string_view rule = "a number of bytes, with a suffix k, M or G for powers of 1024";
-  if (text.empty()) reject(name, text, rule);
-  std::string_view digits = text;
-  int shift = 0;
-  switch (text.back()) {
-    case 'k':
-      shift = 10;
-      break;
-    case 'M':
-      shift = 20;
-      break;
-    case 'G':
-      shift = 30;
-      break;
-    default:
-      break;
-  }
-  if (shift > 0) digits.remove_suffix(1);
-  auto const value = parse_number<std::size_t>(digits);
-  if (!value || *value > (std::numeric_limits<std::size_t>::max() >> shift)) reject(name, text, rule);
-  return *value << shift;
+std::size_t parse_workspace(char const* name, std::string_view text) {
+  auto const value = parse_bytes(text);
+  if (!value) reject(name, text, bytes_rule);
+  return *value;
 }
 
 scheduler_kind parse_scheduler(char const* name, std::string_view text) {
@@ -85,28 +68,51 @@ scheduler_kind parse_scheduler(char const* name, std::string_view text) {
 
 std::string parse_kernel(char const* name, std::string_view text) {
   if (text == "auto") return "auto";
-  std::string rule = "auto";
-  for (auto const* set : cpu::kernel_sets<double>()) {
-    if (!set->available()) continue;
-    if (text == set->name) return set->name;
-    rule += fmt::format(" or {}", set->name);
+  for (auto const* set : cpu::kernel_sets<double>())
+    if (set->available() && text == set->name) return set->name;
+  reject(name, text, kernel_rule());
+}
+
+/// What `follow` throws names the variable too.
+template <typename Follow>
+void named(char const* name, std::string_view value, Follow const& follow) {
+  try {
+    follow();
+  } catch (error const& wrong) {
+    throw error(wrong.code(), fmt::format("{} = '{}': {}", name, value, wrong.what()));
   }
-  reject(name, text, rule + " on this processor");
 }
 
 }  // namespace
 
+std::optional<std::size_t> parse_bytes(std::string_view text) {
+  constexpr std::string_view suffixes = "kKmMgG";
+  std::size_t const suffix = text.empty() ? suffixes.npos : suffixes.find(text.back());
+  int const shift = suffix == suffixes.npos ? 0 : 10 * (1 + static_cast<int>(suffix / 2));
+  if (shift > 0) text.remove_suffix(1);
+  auto const value = parse_number<std::size_t>(text);
+  if (!value || *value > (std::numeric_limits<std::size_t>::max() >> shift)) return std::nullopt;
+  return *value << shift;
+}
+
+std::string kernel_rule() {
+  std::string rule = "auto";
+  for (auto const* set : cpu::kernel_sets<double>())
+    if (set->available()) rule += fmt::format(" or {}", set->name);
+  return rule + " on this processor";
+}
+
 environment parse_environment(std::function<char const*(char const*)> const& get) {
   environment result;
   auto const read = [&get](char const* name, auto parse, auto& into) {
-    if (char const* value = get(name)) into = parse(name, value);
+    if (char const* value = get(name); value != nullptr && *value != '\0') into = parse(name, value);
   };
   read("HEPTAD_NUM_THREADS", parse_count<most_threads>, result.threads);
   read("HEPTAD_SCHEDULER", parse_scheduler, result.defaults.scheduler);
   read("HEPTAD_MAX_LEVELS", parse_count<>, result.defaults.max_levels);
   read("HEPTAD_FORCE_LEVELS", parse_count<>, result.defaults.force_levels);
   read("HEPTAD_MAX_ERROR", parse_max_error, result.defaults.max_error);
-  read("HEPTAD_MAX_WORKSPACE", parse_bytes, result.defaults.max_workspace);
+  read("HEPTAD_MAX_WORKSPACE", parse_workspace, result.defaults.max_workspace);
   read("HEPTAD_KERNEL", parse_kernel, result.defaults.kernel);
   read("HEPTAD_VERBOSE", parse_switch, result.verbose);
   auto const path = [](char const*, char const* value) { return std::string(value); };
@@ -116,28 +122,27 @@ environment parse_environment(std::function<char const*(char const*)> const& get
 }
 
 void apply(environment const& env) {
-  auto const named = [](char const* name, std::string_view value, auto const& follow) {
-    try {
-      follow();
-    } catch (error const& wrong) {
-      throw error(wrong.code(), fmt::format("{} = '{}': {}", name, value, wrong.what()));
-    }
-  };
   if (!env.algorithms.empty()) named("HEPTAD_ALGORITHMS", env.algorithms, [&] { add_algorithms(env.algorithms); });
+}
+
+options const& usable_defaults(environment const& env) {
   if (env.defaults.scheduler == scheduler_kind::starpu)
     named("HEPTAD_SCHEDULER", "starpu", [] { (void)find_starpu_backend(); });
+  return env.defaults;
 }
 
 environment const& process_environment() {
-  static std::variant<environment, error> const parsed = []() -> std::variant<environment, error> {
+  using result = std::variant<environment, error>;
+  static constinit lasting<result const> once;
+  result const& parsed = once.get([]() -> result {
     try {
-      environment result = parse_environment([](char const* name) { return std::getenv(name); });
-      apply(result);
-      return result;
+      environment all = parse_environment([](char const* name) { return std::getenv(name); });
+      apply(all);
+      return all;
     } catch (error const& wrong) {
       return wrong;
     }
-  }();
+  });
   if (auto const* wrong = std::get_if<error>(&parsed)) throw *wrong;
   return std::get<environment>(parsed);
 }

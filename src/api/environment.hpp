@@ -5,8 +5,11 @@
 // HEPTAD_TRACE hold for every context.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <heptad/heptad.hpp>
 
@@ -20,15 +23,25 @@ struct environment {
   std::string trace;       ///< HEPTAD_TRACE: file for the trace of the latest call
 };
 
-/// Pure. `get` gives the value of a variable, or null. Throws error{invalid_argument} that names variable and value.
+/// Pure. `get` gives the value of a variable, or null; an empty one is as good as null. Throws error{invalid_argument}
+/// that names variable and value.
 environment parse_environment(std::function<char const*(char const*)> const& get);
 
-/// Reads the files that HEPTAD_ALGORITHMS names, and finds the library that HEPTAD_SCHEDULER = starpu needs. Throws
-/// error that names the variable and its value, and what is wrong.
+/// Reads the files that HEPTAD_ALGORITHMS names. Throws error that names the variable and its value, and what is wrong.
 void apply(environment const& env);
+
+/// The defaults, once the library that HEPTAD_SCHEDULER = starpu needs has been found. Throws as apply.
+options const& usable_defaults(environment const& env);
 
 /// That of the process, parsed and applied at the first call. Throws as those two, every time.
 environment const& process_environment();
+
+/// Bytes, perhaps with a suffix for a power of 1024; nothing where the text is another or the number too large.
+std::optional<std::size_t> parse_bytes(std::string_view text);
+inline constexpr std::string_view bytes_rule = "a number of bytes, with a suffix k, m or g for powers of 1024";
+
+/// What the name of a kernel set must be.
+std::string kernel_rule();
 
 /// Fields of `wishes` that are untouched take the value they have in `defaults`.
 options with_defaults(options wishes, options const& defaults);

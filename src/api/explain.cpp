@@ -9,6 +9,7 @@
 
 #include "src/api/diagnostics.hpp"
 #include "src/api/no_memory.hpp"
+#include "src/plan/counted.hpp"
 
 namespace heptad {
 namespace {
@@ -65,9 +66,10 @@ std::string explain(plan const& how) try {
   };
   problem const& x = how.shape;
   line("product",
-       fmt::format("{} {} x {} x {} (m x n x k), A {}, B {}, C {}{}", how.type == element_type::f64 ? "dgemm" : "sgemm",
-                   x.m, x.n, x.k, order_text(x.a_row_major), order_text(x.b_row_major), order_text(x.c_row_major),
-                   x.beta_zero ? ", beta = 0" : ""));
+       fmt::format("{} {} x {} x {} (m x n x k{}), A {}, B {}, C {}{}{}",
+                   how.type == element_type::f64 ? "dgemm" : "sgemm", x.m, x.n, x.k, x.c_row_major ? "" : ", as run",
+                   order_text(x.a_row_major), order_text(x.b_row_major), order_text(x.c_row_major),
+                   x.beta_zero ? ", beta = 0" : "", x.c_row_major ? ", run as Cᵀ = Bᵀ Aᵀ" : ""));
   line("levels", fmt::format("{}: {}", how.levels.size(), describe_levels(how)));
   if (!how.levels.empty()) {
     bool const padded = how.core_m > x.m || how.core_n > x.n || how.core_k > x.k;
@@ -77,8 +79,8 @@ std::string explain(plan const& how) try {
                      padded ? ", what is beyond A, B and C counts as zeros" : "", cut ? ", fringes classical" : ""));
   }
   line("variant", how.product_buffer ? "AB: products gathered in a buffer" : "ABC: products straight into C");
-  line("order", fmt::format("{}, {} slots{}{}", how.independent ? "independent products" : "in place where beta = 0",
-                            how.slots, how.strips > 1 ? fmt::format(", {} strips", how.strips) : "",
+  line("order", fmt::format("{}, {}{}{}", how.independent ? "independent products" : "in place where beta = 0",
+                            counted(how.slots, "slot"), how.strips > 1 ? fmt::format(", {} strips", how.strips) : "",
                             how.deterministic ? ", deterministic" : ""));
   line("kernel", how.kernel);
   line("workers", fmt::format("{}", how.workers));

@@ -158,9 +158,10 @@ precautions<T> take_precautions(context::impl& state, graph_runner const& worker
     if (copies) found.scaled.emplace(x, found.scaling, A, B, std::move(copies));
     else found.scaling = scaling_kind::none;
   }
+  operand_names const names = x.transposed ? operand_names{"B", "A"} : operand_names{};
   found.objection = found.scaled ? range_objection(how, x.alpha, found.scaled->product().beta,
-                                                   found.scaled->largest_A(), found.scaled->largest_B())
-                                 : range_objection(how, x.alpha, x.beta, A.largest, B.largest);
+                                                   found.scaled->largest_A(), found.scaled->largest_B(), names)
+                                 : range_objection(how, x.alpha, x.beta, A.largest, B.largest, names);
   if (found.scaled && scales_back(found.scaling) && found.objection.empty()) {
     double const errors = unit_roundoff(how.type) * bound_after(found.scaling) * how.bound;
     found.objection =

@@ -53,16 +53,19 @@ factor_range factors_of_alpha(plan const& p) {
 
 }  // namespace
 
-std::string range_objection(plan const& p, double alpha, double beta, double largest_A, double largest_B) {
+std::string range_objection(plan const& p, double alpha, double beta, double largest_A, double largest_B,
+                            operand_names const& names) {
   if (p.levels.empty()) return {};
   if (!std::isfinite(alpha)) return "alpha is NaN or infinite";
-  for (auto const& [name, largest] : {std::pair{"A", largest_A}, {"B", largest_B}})
+  for (auto const& [name, largest] : {std::pair{names.A, largest_A}, {names.B, largest_B}})
     if (!std::isfinite(largest)) return fmt::format("{} holds {}", name, std::isnan(largest) ? "NaN" : "infinities");
 
   exponents const e = exponents_of(p.type);
   double const a = exponent_of(largest_A), b = exponent_of(largest_B), factor = exponent_of(std::abs(alpha));
-  if (a + std::log2(p.largest_A) > e.overflow - room) return "sums of blocks of A could overflow";
-  if (b + std::log2(p.largest_B) > e.overflow - room) return "sums of blocks of B could overflow";
+  if (a + std::log2(p.largest_A) > e.overflow - room)
+    return fmt::format("sums of blocks of {} could overflow", names.A);
+  if (b + std::log2(p.largest_B) > e.overflow - room)
+    return fmt::format("sums of blocks of {} could overflow", names.B);
   if (auto const [least, largest] = factors_of_alpha(p); least < 0 || largest > 0) {
     if (largest + std::max(factor, 0.0) > e.overflow - room) return "alpha times coefficients could overflow";
     if (least + std::min(factor, 0.0) < e.normal + room) return "alpha times coefficients could underflow";

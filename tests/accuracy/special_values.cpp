@@ -289,4 +289,11 @@ TEST_CASE("the report says why no level was run") {
   CHECK(r.plan.levels.empty());
   CHECK(r.precaution == "B holds NaN");
   CHECK(r.plan.reason == "classical: B holds NaN");
+
+  // The caller's names also where Cᵀ = Bᵀ Aᵀ is run.
+  auto const D = x.A.read().transposed();
+  std::vector<double> E(static_cast<std::size_t>(x.B.read().cols * x.A.read().rows));
+  r = gemm(workers, 1.0, x.B.read().transposed(), D, 0.0,
+           row_major(E.data(), x.B.read().cols, x.A.read().rows, x.A.read().rows), forced);
+  CHECK(r.precaution == "A holds NaN");
 }

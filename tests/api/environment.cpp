@@ -41,6 +41,9 @@ TEST_CASE("good values are taken") {
   CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "0"}}).defaults.max_workspace == 0u);
   CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "123"}}).defaults.max_workspace == 123u);
   CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "3k"}}).defaults.max_workspace == 3072u);
+  CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "3K"}}).defaults.max_workspace == 3072u);
+  CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "2m"}}).defaults.max_workspace == 2u << 20);
+  CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "5g"}}).defaults.max_workspace == std::size_t{5} << 30);
   CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "2M"}}).defaults.max_workspace == 2u << 20);
   CHECK(parse({{"HEPTAD_MAX_WORKSPACE", "5G"}}).defaults.max_workspace == std::size_t{5} << 30);
   CHECK(parse({{"HEPTAD_VERBOSE", "1"}}).verbose);
@@ -52,33 +55,29 @@ TEST_CASE("good values are taken") {
   CHECK(parse({{"HEPTAD_KERNEL", best}}).defaults.kernel == best);
 }
 
+TEST_CASE("an empty variable is as good as none") {
+  std::map<std::string, std::string> variables;
+  for (char const* name :
+       {"HEPTAD_NUM_THREADS", "HEPTAD_SCHEDULER", "HEPTAD_MAX_LEVELS", "HEPTAD_FORCE_LEVELS", "HEPTAD_MAX_ERROR",
+        "HEPTAD_MAX_WORKSPACE", "HEPTAD_KERNEL", "HEPTAD_VERBOSE", "HEPTAD_ALGORITHMS", "HEPTAD_TRACE"})
+    variables[name] = "";
+  heptad::environment const env = parse(variables);
+  CHECK(env.threads == 0);
+  CHECK(env.defaults == heptad::options{});
+  CHECK_FALSE(env.verbose);
+  CHECK(env.algorithms.empty());
+  CHECK(env.trace.empty());
+}
+
 TEST_CASE("a bad value is an error that names the variable and the value") {
   auto const [name, value] = GENERATE(table<std::string, std::string>({
-      {"HEPTAD_NUM_THREADS", "-1"},
-      {"HEPTAD_NUM_THREADS", ""},
-      {"HEPTAD_NUM_THREADS", "two"},
-      {"HEPTAD_NUM_THREADS", "2 "},
-      {"HEPTAD_NUM_THREADS", "16385"},
-      {"HEPTAD_NUM_THREADS", "99999"},
-      {"HEPTAD_NUM_THREADS", "99999999999"},
-      {"HEPTAD_SCHEDULER", "TBB"},
-      {"HEPTAD_SCHEDULER", ""},
-      {"HEPTAD_MAX_LEVELS", "-1"},
-      {"HEPTAD_MAX_LEVELS", "1.5"},
-      {"HEPTAD_FORCE_LEVELS", "x"},
-      {"HEPTAD_MAX_ERROR", "0.99"},
-      {"HEPTAD_MAX_ERROR", "nan"},
-      {"HEPTAD_MAX_ERROR", "10x"},
-      {"HEPTAD_MAX_WORKSPACE", ""},
-      {"HEPTAD_MAX_WORKSPACE", "k"},
-      {"HEPTAD_MAX_WORKSPACE", "-1"},
-      {"HEPTAD_MAX_WORKSPACE", "1T"},
-      {"HEPTAD_MAX_WORKSPACE", "1kk"},
-      {"HEPTAD_MAX_WORKSPACE", "99999999999999G"},
-      {"HEPTAD_VERBOSE", "yes"},
-      {"HEPTAD_VERBOSE", ""},
-      {"HEPTAD_KERNEL", "abacus"},
-      {"HEPTAD_KERNEL", ""},
+      {"HEPTAD_NUM_THREADS", "-1"},    {"HEPTAD_NUM_THREADS", "two"},   {"HEPTAD_NUM_THREADS", "2 "},
+      {"HEPTAD_NUM_THREADS", "16385"}, {"HEPTAD_NUM_THREADS", "99999"}, {"HEPTAD_NUM_THREADS", "99999999999"},
+      {"HEPTAD_SCHEDULER", "TBB"},     {"HEPTAD_MAX_LEVELS", "-1"},     {"HEPTAD_MAX_LEVELS", "1.5"},
+      {"HEPTAD_FORCE_LEVELS", "x"},    {"HEPTAD_MAX_ERROR", "0.99"},    {"HEPTAD_MAX_ERROR", "nan"},
+      {"HEPTAD_MAX_ERROR", "10x"},     {"HEPTAD_MAX_WORKSPACE", "k"},   {"HEPTAD_MAX_WORKSPACE", "-1"},
+      {"HEPTAD_MAX_WORKSPACE", "1T"},  {"HEPTAD_MAX_WORKSPACE", "1kk"}, {"HEPTAD_MAX_WORKSPACE", "99999999999999G"},
+      {"HEPTAD_VERBOSE", "yes"},       {"HEPTAD_KERNEL", "abacus"},
   }));
   try {
     parse({{name, value}});
@@ -104,8 +103,9 @@ TEST_CASE("StarPU asked for where its library is missing is an error that names 
   }
   heptad::environment env;
   env.defaults.scheduler = heptad::scheduler_kind::starpu;
-  CHECK_THROWS_WITH(heptad::apply(env),
+  CHECK_THROWS_WITH(heptad::usable_defaults(env),
                     Catch::StartsWith("HEPTAD_SCHEDULER = 'starpu': scheduler = starpu needs " HEPTAD_STARPU_LIBRARY));
+  CHECK_NOTHROW(heptad::apply(env));  // contexts that take no defaults from it
 }
 
 TEST_CASE("an option that is set wins over the environment, one at its default does not") {

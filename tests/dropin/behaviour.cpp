@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The drop-in as a program meets it: many threads, forks, threads that follow the backend's, and no loop.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <heptad/heptad.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <heptad/tbb.hpp>
+
 #include "blas/backend.hpp"
 #include "blas/process.hpp"
 #include "tests/dropin/in_child.hpp"
+#include "tests/environment_variable.hpp"
 #include "tests/fuzz/blas.hpp"
 
 namespace {
@@ -54,6 +61,18 @@ struct integer_product {
     return C;
   }
 };
+
+/// How many worked on the product by a plan of one level; −1: the result is wrong, or the report contradicts itself.
+int workers_of(heptad::context& workers, integer_product const& x) {
+  heptad::options forced;
+  forced.force_levels = 1;
+  std::vector<double> C(static_cast<std::size_t>(x.m) * x.n, NAN);
+  heptad::report const done = heptad::gemm(workers, 1.0, heptad::column_major(x.A.data(), x.m, x.k, x.m),
+                                           heptad::column_major(x.B.data(), x.k, x.n, x.k), 0.0,
+                                           heptad::column_major(C.data(), x.m, x.n, x.m), forced);
+  bool const agrees = done.busy_seconds.size() == static_cast<std::size_t>(done.plan.workers);
+  return C == x.expected() && agrees ? done.plan.workers : -1;
+}
 
 }  // namespace
 
@@ -101,21 +120,11 @@ TEST_CASE("a child of a fork multiplies, by the BLAS and by the C interface, and
 }
 
 TEST_CASE("the child of a fork works alone, whatever workers its parent had", "[unsanitized]") {
-  int const n = 300;
-  integer_product const x(n, n, n);
-  auto const expected = x.expected();
+  integer_product const x(300, 300, 300);
   heptad::context of_parent(2);
-  heptad::options forced;
-  forced.force_levels = 1;
-  auto const multiplies_with = [&](heptad::context& workers, int count) {
-    std::vector<double> C(expected.size(), NAN);
-    heptad::report const done =
-        heptad::gemm(workers, 1.0, heptad::column_major(x.A.data(), n, n, n), heptad::column_major(x.B.data(), n, n, n),
-                     0.0, heptad::column_major(C.data(), n, n, n), forced);
-    return C == expected && done.plan.workers == count && done.busy_seconds.size() == static_cast<std::size_t>(count);
-  };
+  auto const multiplies_with = [&x](heptad::context& workers, int count) { return workers_of(workers, x) == count; };
   REQUIRE(multiplies_with(of_parent, 2));
-  REQUIRE(x.by_blas() == expected);
+  REQUIRE(x.by_blas() == x.expected());
   auto const alone = [&] {
     heptad::context fresh(2);
     return multiplies_with(of_parent, 1) && multiplies_with(fresh, 1) &&
@@ -142,6 +151,32 @@ TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsa
   stop = true;
   for (auto& caller : callers) caller.join();
   CHECK(right == 20);
+}
+
+TEST_CASE("the child of a fork works alone where its parent had no context but one on an arena", "[unsanitized]") {
+  integer_product const x(300, 300, 300);
+  oneapi::tbb::task_arena arena(2);
+  heptad::context of_parent = heptad::make_context(arena);
+  REQUIRE(workers_of(of_parent, x) == 2);
+  CHECK(in_child([&] { return workers_of(of_parent, x) == 1; }));
+}
+
+TEST_CASE("a profile that cannot be read makes no call fail") {
+  integer_product const x(130, 120, 110);
+  heptad::test::profile_folder const folder;
+  std::filesystem::create_directory(folder.folder.path() / "profile.json");
+  CHECK(in_child([&] { return x.by_blas() == x.expected() && x.by_c_interface() == x.expected(); }));
+}
+
+TEST_CASE("a warning that nobody can be given changes nothing") {
+  CHECK(in_child([] {
+    if (dup2(open("/dev/full", O_WRONLY), STDERR_FILENO) < 0) return false;
+    try {
+      return *heptad::blas::backend("no/such/blas").path() != '\0';
+    } catch (std::exception const&) {
+      return false;
+    }
+  }));
 }
 
 TEST_CASE("the backend is never the drop-in, under any of its names") {

@@ -52,7 +52,6 @@ TEST_CASE("a list of routines allows both types by a name, one by its letter, an
   CHECK_FALSE(how.allows<double>(routine_id::getrf));
   CHECK(how.allows<float>(routine_id::getrf));
   CHECK_FALSE(how.allows<double>(routine_id::syr2k));
-  CHECK_FALSE(parse({{"HEPTAD_BLAS_ROUTINES", ""}}).allows<double>(routine_id::gemm));
   CHECK(parse({{"HEPTAD_BLAS_ROUTINES", "all"}}).allows<double>(routine_id::trsm));
 }
 
@@ -64,14 +63,29 @@ TEST_CASE("OpenBLAS's count of threads wins over OpenMP's, of which the outermos
   CHECK(parse({{"OMP_NUM_THREADS", "0"}}).threads == 0);
 }
 
+TEST_CASE("an empty variable is as good as none") {
+  auto const how = parse({{"HEPTAD_BLAS_DISABLE", ""},
+                          {"HEPTAD_BLAS_MIN_SIZE", ""},
+                          {"HEPTAD_BLAS_BACKEND", ""},
+                          {"HEPTAD_BLAS_ROUTINES", ""},
+                          {"HEPTAD_NUM_THREADS", ""},
+                          {"HEPTAD_FORCE_LEVELS", ""},
+                          {"HEPTAD_VERBOSE", ""}});
+  CHECK_FALSE(how.disabled);
+  CHECK(how.min_size == 1024);
+  CHECK(how.backend.empty());
+  CHECK(how.allows<double>(routine_id::gemm));
+  CHECK_FALSE(how.own_threads);
+  CHECK_FALSE(how.forced_levels);
+  CHECK_FALSE(how.verbose);
+}
+
 TEST_CASE("a bad value of the drop-in's variables is an error that names the variable and the value") {
   auto const [name, value] = GENERATE(table<std::string, std::string>({
       {"HEPTAD_BLAS_DISABLE", "yes"},
-      {"HEPTAD_BLAS_DISABLE", ""},
       {"HEPTAD_BLAS_MIN_SIZE", "-1"},
       {"HEPTAD_BLAS_MIN_SIZE", "1k"},
       {"HEPTAD_BLAS_MIN_SIZE", "99999999999"},
-      {"HEPTAD_BLAS_BACKEND", ""},
       {"HEPTAD_BLAS_ROUTINES", "zgemm"},
       {"HEPTAD_BLAS_ROUTINES", "gemmm"},
       {"HEPTAD_BLAS_ROUTINES", " gemm"},

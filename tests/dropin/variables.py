@@ -54,19 +54,28 @@ def main():
             ({"HEPTAD_BLAS_ROUTINES": "dgemm,syrk"}, {"dgemm": 1}),
             ({"HEPTAD_BLAS_ROUTINES": "sgemm"}, {"sgemm": 1}),
             ({"HEPTAD_BLAS_ROUTINES": "gemm"}, BOTH),
-            ({"HEPTAD_BLAS_ROUTINES": "trsm"}, NONE)):
+            ({"HEPTAD_BLAS_ROUTINES": "trsm"}, NONE),
+            ({name: "" for name in ("HEPTAD_BLAS_DISABLE", "HEPTAD_BLAS_ROUTINES", "HEPTAD_BLAS_BACKEND", "HEPTAD_NUM_THREADS",
+                                    "HEPTAD_MAX_ERROR", "HEPTAD_MAX_WORKSPACE")}, BOTH)):
         print(variables, expected, flush=True)
         told, carried = run(library, variables)
         assert carried == expected, told
         lines = re.findall(r"^heptad: ([ds]gemm) m=300 n=300 k=300 \S+ .*seconds=[\d.]+ .*bound=\S+", told, re.M)
         assert sorted(lines) == sorted(expected), told
 
-    for name, value in (("HEPTAD_BLAS_MIN_SIZE", "1k"), ("HEPTAD_BLAS_ROUTINES", "zgemm"),
-                        ("HEPTAD_BLAS_DISABLE", "yes"), ("HEPTAD_MAX_ERROR", "none")):
+    # Once that every call is passed on, and for the library's variables, which are read later, with each call why.
+    for name, value, is_of_library in (("HEPTAD_BLAS_MIN_SIZE", "1k", False), ("HEPTAD_BLAS_ROUTINES", "zgemm", False),
+                                       ("HEPTAD_BLAS_DISABLE", "yes", False), ("HEPTAD_MAX_ERROR", "none", True),
+                                       ("HEPTAD_MAX_ERROR", "0", True), ("HEPTAD_NUM_THREADS", "x", True),
+                                       ("HEPTAD_MAX_WORKSPACE", "1x", True)):
         print(name, value, flush=True)
         told, carried = run(library, {name: value})
-        assert carried == NONE and re.search(f"^heptad-blas: {name} = '{value}' must be .*; every call goes to the "
-                                             "backend$", told, re.M), told
+        assert carried == NONE, told
+        assert len(re.findall(f"^heptad-blas: {name} = '{value}' must be .*; every call goes to the backend$", told,
+                              re.M)) == 1, told
+        reasons = re.findall("^heptad-blas: [ds]gemm m=300 n=300 k=300: passed on, (.*)$", told, re.M)
+        assert len(reasons) == (2 if is_of_library else 0), told
+        assert all(reason.startswith(f"{name} = '{value}' must be ") for reason in reasons), told
 
     # The path that is told is the backend's own, whatever links lead to it.
     for name, files, path in (("openblas", ["libopenblas.so.0"], "openblas"), ("blis", ["libblis.so.4"], "blis"),

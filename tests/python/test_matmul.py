@@ -134,7 +134,7 @@ def test_arrays_of_the_buffer_protocol():
         (lambda x: x.update(a=x["a"] + 1j), TypeError, "a.dtype = complex128 must be"),
         (lambda x: x.update(b=x["b"].astype("float16")), TypeError, "b.dtype = float16 must be"),
         (lambda x: x.update(b=x["b"].astype("float32")), TypeError, "b.dtype = float32 must be that of a, float64"),
-        (lambda x: x.update(a=x["a"].astype(">f8")), TypeError, "a must be.* dtype >f8"),
+        (lambda x: x.update(a=x["a"].astype(">f8")), TypeError, "a.dtype = >f8 must be in the byte order of this machine"),
         (lambda x: x.update(out=np.zeros((4, 5), "f4")), TypeError, "out.dtype = float32 must be that of a, float64"),
         (lambda x: x.update(a=np.zeros(6)), ValueError, r"a.shape = \(6,\) must have two dimensions"),
         (lambda x: x.update(b=np.zeros((2, 6, 5))), ValueError, r"b.shape = \(2, 6, 5\) must have two dimensions"),
@@ -146,7 +146,26 @@ def test_arrays_of_the_buffer_protocol():
         (lambda x: x.update(scaling="x"), ValueError, "scaling = 'x' must be one of 'none'"),
         (lambda x: x.update(algorithm="x"), ValueError, "algorithm = 'x' must be"),
         (lambda x: x.update(check=-1), ValueError, "check = -1 must not be negative"),
-        (lambda x: x.update(tolerance=1), TypeError, "tolerance"),
+        (lambda x: x.update(check=2**31), ValueError, "check = 2147483648 must be at most 2147483647"),
+        (lambda x: x.update(check=True + 0.5), TypeError, "check = 1.5 must be an integer"),
+        (lambda x: x.update(maxerror=3), TypeError, "maxerror = 3 is not a wish: these are max_error, "),
+        (lambda x: x.update(max_error="x"), TypeError, "max_error = 'x' must be a number"),
+        (lambda x: x.update(max_error="3"), TypeError, "max_error = '3' must be a number"),
+        (lambda x: x.update(max_error=None), TypeError, "max_error = None must be a number"),
+        (lambda x: x.update(max_error=10**400), TypeError, "max_error = 1000.* must be a number"),
+        (lambda x: x.update(max_workspace=-1), ValueError, "max_workspace = -1 must be at least 0"),
+        (lambda x: x.update(max_workspace=1e9), TypeError, "max_workspace = 1000000000.0 must be an integer or None"),
+        (lambda x: x.update(max_workspace=2**64), ValueError, "max_workspace = 18446744073709551616 must be at most"),
+        (lambda x: x.update(max_levels="2"), TypeError, "max_levels = '2' must be an integer or None"),
+        (lambda x: x.update(force_levels=0.0), TypeError, "force_levels = 0.0 must be an integer or None"),
+        (lambda x: x.update(guaranteed="yes"), TypeError, "guaranteed = 'yes' must be True or False"),
+        (lambda x: x.update(scheduler=3), TypeError, "scheduler = 3 must be a string"),
+        (lambda x: x.update(alpha="2"), TypeError, "alpha = '2' must be a number"),
+        (lambda x: x.update(alpha=1j), TypeError, "alpha = 1j must be a number"),
+        (lambda x: x.update(beta=None), TypeError, "beta = None must be a number"),
+        (lambda x: x.update(plan=3), TypeError, "plan = 3 must be a heptad.Plan or None"),
+        (lambda x: x.update(context=2), TypeError, "context = 2 must be a heptad.Context or None"),
+        (lambda x: x.update(stream="x"), TypeError, "stream = 'x' must be an integer or None"),
     ],
 )
 def test_errors_name_the_argument_and_its_value(change, error, message):
@@ -154,6 +173,13 @@ def test_errors_name_the_argument_and_its_value(change, error, message):
     change(given)
     with pytest.raises(error, match=message):
         heptad.matmul(given.pop("a"), given.pop("b"), **given)
+
+
+def test_numbers_may_be_those_of_numpy():
+    a, b, out = random(4, 6), random(6, 5), np.ones((4, 5))
+    heptad.matmul(a, b, out=out, alpha=np.float32(2), beta=np.array(0.5), max_error=np.int8(10), max_levels=np.int64(0),
+                  max_workspace=np.uint64(10**9))
+    assert np.abs(out - (2 * (a @ b) + 0.5)).max() < tolerance("float64")
 
 
 def test_out_must_not_overlap_the_operands_and_stays_as_it_was():
