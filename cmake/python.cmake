@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Whether the Python package can be built: HEPTAD_BUILD_PYTHON is ON, OFF, or AUTO where Python and nanobind are found.
 # A virtual environment that scripts/install-deps.sh made is looked at first.
-set(HEPTAD_PYTHON_FOLDER lib/python3/dist-packages CACHE STRING "Where the Python package is installed below the prefix")
 if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/build/venv/bin/python3)
   set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/build/venv/bin/python3)
 endif()
 find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
 if(Python_FOUND)
+  # Debian's packages share a folder; below other prefixes, /usr/local say, every version of Python has its own.
+  set(folder lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages)
+  if(EXISTS /etc/debian_version)
+    string(REPLACE site-packages dist-packages folder ${folder})
+    if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+      set(folder lib/python3/dist-packages)
+    endif()
+  endif()
+  set(HEPTAD_PYTHON_FOLDER ${folder} CACHE STRING "Where the Python package is installed below the prefix")
   execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_dir
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE no_nanobind)
 endif()

@@ -23,7 +23,8 @@ symbols() { # library: names as a reader knows them, with their version; the ver
 failed=0 compared=0
 for name in heptad heptad_blas heptad_cuda heptad_starpu; do
   list=$lists/$name.symbols
-  library=$(find "$build" -name "lib$name.so" -not -path '*/_CPack_Packages/*' -not -path '*/tests/*' -print -quit)
+  # Not those of packages and tests below the build folder, whatever the folders above it are called.
+  library=$(find "$build" \( -name _CPack_Packages -o -name tests \) ! -path "$build" -prune -o -name "lib$name.so" -print -quit)
   [[ $library ]] || continue # not built here
   compared=$((compared + 1))
   if [[ $update ]]; then

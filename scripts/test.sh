@@ -39,7 +39,7 @@ build() {
 }
 
 formatted() {
-  git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format-14 --dry-run -Werror &&
+  git ls-files '*.c' '*.h' '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format-14 --dry-run -Werror &&
     echo "every source is formatted"
 }
 

@@ -12,7 +12,7 @@ namespace heptad::starpu {
 struct submit_options {
   bool transpose_a = false, transpose_b = false;  ///< op(X) = Xᵀ
   options wishes{};                               ///< of the plan; the scheduler is StarPU's
-  unsigned sched_ctx = STARPU_NMAX_SCHED_CTXS;    ///< scheduling context; that value: the current one
+  unsigned sched_ctx = STARPU_NMAX_SCHED_CTXS;    ///< scheduling context; that value: the calling thread's
   int priority = STARPU_DEFAULT_PRIO;             ///< of the most urgent task; the others have less, the least the last
 };
 
@@ -29,8 +29,10 @@ struct submit_options {
 /// beta = 0: C is only written. alpha = 0: A and B are not read. A and B may be one handle; C must be another one.
 /// Plan, profile and defaults are those of default_context(). Throws error before anything is submitted: StarPU is not
 /// initialised or has no CPU worker (in the context), a handle is null, is no matrix, has another element size or the
-/// wrong shape, C is A or B or is not at home in main memory, out_of_memory. Callable from several threads on
-/// different handles.
+/// wrong shape, C is A or B or is not at home in main memory, out_of_memory (also when the products in flight leave no
+/// room for packing under StarPU's limit of main memory). One error comes later: internal_error when StarPU refuses a
+/// task; the tasks before it run, C is partly updated, and the handles can be used as before. Callable from several
+/// threads on different handles.
 template <typename T>
 HEPTAD_API plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta, starpu_data_handle_t C,
                             submit_options const& how = {});

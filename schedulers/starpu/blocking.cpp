@@ -36,20 +36,19 @@ public:
   }
   void wake_workers() {
     std::lock_guard const lock(mutex_);
-    if (calls_with_work_++ == 0 && own_) starpu_resume();
+    if (calls_with_work_++ == 0 && own()) starpu_resume();
   }
   void end_call(bool with_work) {
     std::lock_guard const lock(mutex_);
     --calls_;
-    if (with_work && --calls_with_work_ == 0 && own_) starpu_pause();
+    if (with_work && --calls_with_work_ == 0 && own()) starpu_pause();
   }
 
   void stop() {
     std::lock_guard const lock(mutex_);
-    if (!own_ || calls_ > 0 || starpu_is_initialized() == 0) return;
+    if (calls_ > 0 || !own()) return;
     starpu_resume();
     starpu_shutdown();
-    own_ = false;
   }
 
   ~runtime() { stop(); }
@@ -64,12 +63,18 @@ private:
     conf.calibrate = std::getenv("STARPU_SCHED") != nullptr;
     if (int const answer = starpu_init(&conf); answer != 0)
       throw error(status::invalid_argument, "StarPU could not be started (" + std::to_string(answer) + ")");
-    own_ = true;
+    starpu_sched_ctx_set_user_data(initial_context, this);
     starpu_pause();
   }
 
+  /// Whether the StarPU that runs is the one of start(): the program may have ended that one and started its own.
+  [[nodiscard]] bool own() const {
+    return starpu_is_initialized() != 0 && starpu_sched_ctx_get_user_data(initial_context) == this;
+  }
+
+  static constexpr unsigned initial_context = 0;
+
   std::mutex mutex_;
-  bool own_ = false;
   int calls_ = 0, calls_with_work_ = 0;
 };
 

@@ -20,7 +20,7 @@ auto order_of(block const& b) { return std::tuple(b.space, b.col, b.row, b.cols,
 /// Tools may look at a name long after its task has ended.
 char const* lasting(std::string const& name) {
   static std::mutex mutex;
-  static std::unordered_set<std::string> names;
+  static auto& names = *new std::unordered_set<std::string>;
   std::lock_guard const lock(mutex);
   return names.insert(name).first->c_str();
 }

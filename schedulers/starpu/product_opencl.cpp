@@ -38,7 +38,7 @@ void require(cl_int answer, char const* what) {
 /// Built once for each context (StarPU makes new ones when it is started again) and element type.
 cl_kernel kernel_for(int device, element_type type) {
   static std::mutex mutex;
-  static std::map<std::pair<cl_context, element_type>, cl_kernel> kernels;
+  static auto& kernels = *new std::map<std::pair<cl_context, element_type>, cl_kernel>;  // exit handlers may multiply
   cl_context context = nullptr;
   cl_device_id id = nullptr;
   starpu_opencl_get_context(device, &context);

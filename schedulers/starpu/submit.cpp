@@ -3,12 +3,15 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
-#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <heptad/starpu.h>
@@ -50,19 +53,19 @@ struct crew {
   int cpus = 0, cuda_devices = 0;
 };
 
+/// Of the context, or of the thread's current one, which is the initial one unless the thread has set another.
 crew crew_of(unsigned sched_ctx) {
   if (starpu_is_initialized() == 0) reject("StarPU is not initialised: starpu_init() comes first");
   if (sched_ctx > STARPU_NMAX_SCHED_CTXS)
     reject("sched_ctx = " + std::to_string(sched_ctx) + " must be a scheduling context, or " +
            std::to_string(STARPU_NMAX_SCHED_CTXS) + " for the current one");
-  std::vector<int> ids(starpu_worker_get_count());
-  std::iota(ids.begin(), ids.end(), 0);
-  if (sched_ctx != STARPU_NMAX_SCHED_CTXS) {
-    int* members = nullptr;
-    unsigned const count = starpu_sched_ctx_get_workers_list(sched_ctx, &members);
-    ids.assign(members, members + count);
-    std::free(members);
-  }
+  constexpr unsigned initial_context = 0;
+  if (sched_ctx == STARPU_NMAX_SCHED_CTXS) sched_ctx = starpu_sched_ctx_get_context();
+  if (sched_ctx == STARPU_NMAX_SCHED_CTXS) sched_ctx = initial_context;
+  int* members = nullptr;
+  unsigned const count = starpu_sched_ctx_get_workers_list(sched_ctx, &members);
+  std::vector<int> const ids(members, members + count);
+  std::free(members);
   crew found;
   std::set<int> devices;
   for (int const id : ids) {
@@ -71,18 +74,52 @@ crew crew_of(unsigned sched_ctx) {
     if (kind == STARPU_CUDA_WORKER) devices.insert(starpu_worker_get_devid(id));
   }
   found.cuda_devices = static_cast<int>(devices.size());
-  if (found.cpus == 0) reject("StarPU has no CPU worker for these tasks, which need one");
+  if (found.cpus == 0) reject("StarPU has no CPU worker in this context for these tasks, which need one");
   return found;
 }
 
+/// Bytes of a product that count against the limit that the caller may have set for StarPU's main memory.
+class counted_bytes {
+public:
+  counted_bytes() = default;
+  ~counted_bytes() {
+    if (bytes_ == 0) return;
+    starpu_memory_deallocate(STARPU_MAIN_RAM, bytes_);
+    of_all_ -= bytes_;
+  }
+  counted_bytes(counted_bytes&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  counted_bytes& operator=(counted_bytes&&) = delete;
+  /// Once. False: that is more than the limit leaves. What a product cannot do without it takes in any case when there
+  /// is no other: StarPU may use all that it may take for copies which it could drop.
+  bool take(std::size_t bytes, bool indispensable) {
+    bool const alone = of_all_.fetch_add(bytes) == 0;
+    int const flags = indispensable && alone ? STARPU_MEMORY_OVERFLOW : 0;
+    if (starpu_memory_allocate(STARPU_MAIN_RAM, bytes, flags) != 0) {
+      of_all_ -= bytes;
+      return false;
+    }
+    bytes_ = bytes;
+    return true;
+  }
+
+private:
+  inline static std::atomic<std::size_t> of_all_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// A product with its memory.
+struct planned_call {
+  counted_bytes counted;
+  std::unique_ptr<runtime_call> call;
+};
+
 /// One product in flight: its memory lives until its last task has run.
 struct flight {
-  std::unique_ptr<runtime_call> call;
+  planned_call memory;
   graph_run run;
-  std::size_t limited = 0;  // bytes that count against StarPU's limit of main memory
 
-  flight(std::unique_ptr<runtime_call> planned, std::span<starpu_data_handle_t const, 3> handles, run_options const& o)
-      : call(std::move(planned)), run(call->product(), handles, o) {}
+  flight(planned_call planned, std::span<starpu_data_handle_t const, 3> handles, run_options const& o)
+      : memory(std::move(planned)), run(memory.call->product(), handles, o) {}
 };
 
 /// Whether every device holds what a task of a plan for devices touches: A and B, whole, and a block of C.
@@ -93,12 +130,31 @@ bool devices_hold(starpu_data_handle_t A, starpu_data_handle_t B, shape const& c
   return device_room().kinds_with(static_cast<std::int64_t>(bytes), STARPU_CUDA) != 0;
 }
 
-/// Keeps the plan under what StarPU may still take in main memory, where the caller has set a limit.
-void respect_limit(runtime_request& request) {
-  starpu_ssize_t const available = starpu_memory_get_available(STARPU_MAIN_RAM);
-  if (available < 0) return;
-  std::size_t const most = static_cast<std::size_t>(available);
-  request.wishes.max_workspace = std::min(most, request.wishes.max_workspace.value_or(most));
+/// Bytes that StarPU may still take in main memory.
+std::size_t left_in_main_memory() {
+  if (starpu_memory_get_total(STARPU_MAIN_RAM) < 0) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(std::max<starpu_ssize_t>(0, starpu_memory_get_available(STARPU_MAIN_RAM)));
+}
+
+/// Plans within what StarPU may still take in main memory, and takes it.
+template <typename T>
+planned_call plan_within_limit(T alpha, T beta, runtime_request request) {
+  constexpr std::size_t worth_halving = std::size_t{1} << 20;
+  std::optional<std::size_t>& most = request.wishes.max_workspace;
+  for (;;) {
+    planned_call planned;
+    planned.call = make_runtime_call(alpha, beta, request);
+    std::size_t const left = left_in_main_memory(), wanted = planned.call->how().workspace;
+    bool const least = most == 0;
+    if ((least || wanted <= left) && planned.counted.take(planned.call->bytes(), least)) return planned;
+    if (least)
+      throw error(status::out_of_memory, "packing takes " + std::to_string(planned.call->bytes()) +
+                                             " bytes, of which StarPU's limit of main memory leaves " +
+                                             std::to_string(left) + " beside other products; C is untouched");
+    // What fits was taken by others, or there are more lanes than the plan has workers.
+    std::size_t const less = wanted <= left ? wanted / 2 : left;
+    most = less < worth_halving || (most && less >= *most) ? 0 : less;
+  }
 }
 
 }  // namespace
@@ -128,13 +184,12 @@ plan submit_gemm(T alpha, starpu_data_handle_t A, starpu_data_handle_t B, T beta
   request.lanes = static_cast<int>(starpu_cpu_worker_get_count());
   // Where data moves, StarPU places the workspace; in main memory alone, the pages that the last product used are best.
   request.with_workspace = starpu_memory_nodes_get_count() == 1;
-  respect_limit(request);
-  auto call = make_runtime_call(alpha, beta, request);
-  plan planned = call->how();  // moved out at the end: nothing may be copied after the submission
-  if (call->product().work->k == 0 && beta == T(1)) return planned;
+  planned_call memory = plan_within_limit(alpha, beta, std::move(request));
+  plan planned = memory.call->how();  // moved out at the end: nothing may be copied after the submission
+  if (memory.call->product().work->k == 0 && beta == T(1)) return planned;
 
   starpu_data_handle_t const handles[3] = {A, B, C};
-  auto one = std::make_unique<flight>(std::move(call), handles, run_options{how.sched_ctx, how.priority});
+  auto one = std::make_unique<flight>(std::move(memory), handles, run_options{how.sched_ctx, how.priority});
   one->run.prepare();
   flight* const flying = one.release();  // from here on nothing can run out of memory
   flying->run.submit([flying] { delete flying; });

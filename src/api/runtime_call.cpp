@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/api/runtime_call.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -16,7 +17,8 @@ namespace {
 template <typename T>
 class bound_call final : public runtime_call {
 public:
-  bound_call(T alpha, T beta, workspace memory) : memory_(std::move(memory)), alpha_(alpha), beta_(beta) {
+  bound_call(T alpha, T beta, workspace memory, int lanes)
+      : memory_(std::move(memory)), lanes_(lanes), alpha_(alpha), beta_(beta) {
     prepared_plan const& p = *memory_.prepared;
     body_ = make_executor<T>(p.work, p.how, {alpha, {}, {}, beta, {}}, nullptr);
   }
@@ -42,8 +44,14 @@ public:
 
   [[nodiscard]] plan const& how() const override { return memory_.prepared->how; }
 
+  [[nodiscard]] std::size_t bytes() const override {
+    auto const lanes = static_cast<std::size_t>(std::max(lanes_, how().workers));
+    return memory_.shared_bytes + memory_.prepared->scratch_bytes * lanes;
+  }
+
 private:
   workspace memory_;
+  int lanes_;
   std::unique_ptr<executor> body_;
   double alpha_, beta_;
 };
@@ -74,11 +82,11 @@ std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request
   if (request.shape.k == 0 || alpha == T(0)) {
     problem shape = request.shape;
     shape.k = 0;
-    return std::make_unique<bound_call<T>>(alpha, beta, only_scaled(type, shape, state.machine()));
+    return std::make_unique<bound_call<T>>(alpha, beta, only_scaled(type, shape, state.machine()), 0);
   }
   plan_key const key{type, request.shape, request.workers, wishes, request.devices};
   lease_wishes const lease{request.lanes, request.with_workspace};
-  return std::make_unique<bound_call<T>>(alpha, beta, get_workspace(state, key, lease));
+  return std::make_unique<bound_call<T>>(alpha, beta, get_workspace(state, key, lease), request.lanes);
 } catch (std::bad_alloc const&) {
   throw no_memory;
 }

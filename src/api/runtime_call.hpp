@@ -3,6 +3,7 @@
 // that says itself where operands lie and when tasks run. Not for clients: it may change in every version.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include <heptad/heptad.hpp>
@@ -17,6 +18,8 @@ public:
   virtual ~runtime_call();
   [[nodiscard]] virtual bound_product product() const = 0;
   [[nodiscard]] virtual plan const& how() const = 0;
+  /// Of main memory that it holds until its end.
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
 struct runtime_request {

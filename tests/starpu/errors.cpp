@@ -86,6 +86,26 @@ TEST_CASE("without a CPU worker nothing is submitted") {
   CHECK((C.data == before.data));
 }
 
+TEST_CASE("a current context without a CPU worker is refused, though StarPU has one") {
+  two_nodes const nodes;
+  SKIP_WITHOUT_DEVICE
+  int device = 0;
+  REQUIRE(starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, &device, 1) == 1);
+  unsigned context = starpu_sched_ctx_create(&device, 1, "device", STARPU_SCHED_CTX_POLICY_NAME, "eager", 0);
+  std::mt19937 random(7);
+  handled_matrix<double> A(8, 8, random), B(8, 8, random), C(8, 8, random), before(C);
+  A.share(), B.share(), C.share();
+  listener const ear;
+  starpu_sched_ctx_set_context(&context);
+  std::string const said = message_of([&] { (void)submit_gemm(1.0, A.handle, B.handle, 0.0, C.handle); });
+  starpu_sched_ctx_set_context(nullptr);
+  CHECK(said.starts_with("StarPU has no CPU worker"));
+  CHECK(ear.so_far().tasks.empty());
+  A.release(), B.release(), C.release();
+  CHECK((C.data == before.data));
+  starpu_sched_ctx_delete(context);
+}
+
 TEST_CASE("no memory is an error before anything is submitted") {
   own_starpu const runtime;
   std::mt19937 random(3);
@@ -223,4 +243,26 @@ TEST_CASE("after blocking products StarPU can be ended and started by the caller
     A.release(), B.release(), C.release();
     CHECK((C.data == expected.data));
   }
+}
+
+TEST_CASE("a StarPU that the caller starts after ending Heptad's is the caller's: neither paused nor ended") {
+  std::mt19937 random(8);
+  handled_matrix<double> A(200, 200, random), B(200, 200, random), C(200, 200, random), expected(C);
+  heptad::context workers(2);
+  options blocking;
+  blocking.scheduler = scheduler_kind::starpu;
+  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
+  auto const product = [&] { (void)gemm<double>(workers, 1, view(A), view(B), 0, view(C), blocking); };
+  product();
+  starpu_resume();  // StarPU does not end while it is paused
+  starpu_shutdown();
+  own_starpu const runtime;
+  product();
+  classical(1.0, A, false, B, false, 0.0, expected);
+  CHECK((C.data == expected.data));
+  starpu::shutdown();
+  REQUIRE(starpu_is_initialized() == 1);
+  (void)submit_gemm(1.0, A.share(), B.share(), 0.0, C.share());
+  A.release(), B.release(), C.release();
+  CHECK((C.data == expected.data));
 }

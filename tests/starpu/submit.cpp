@@ -5,6 +5,7 @@
 #include <future>
 #include <heptad/starpu.hpp>
 #include <limits>
+#include <numeric>
 
 #include "tests/starpu/flight.hpp"
 #include "tests/starpu/listener.hpp"
@@ -147,6 +148,47 @@ TEST_CASE("independent products that share operands are in flight together") {
   for (std::size_t i = 0; i < 6; ++i) CHECK((results[i]->data == expected[i]->data));
 }
 
+TEST_CASE("products in flight stay within StarPU's limit of main memory together, and give it back") {
+  constexpr std::int64_t n = 512;
+  auto const megabytes = GENERATE(starpu_ssize_t{16}, starpu_ssize_t{1});  // the latter less than packing
+  own_starpu const runtime("lws", {{"STARPU_LIMIT_CPU_MEM", megabytes == 1 ? "1" : "16"}});
+  auto const left = [] { return starpu_memory_get_available(STARPU_MAIN_RAM); };
+  REQUIRE(left() == megabytes << 20);
+  std::mt19937 random(19);
+  handled_matrix<double> A(n, n, random), B(n, n, random), before(n, n, random), expected(before);
+  classical(1.0, A, false, B, false, 1.0, expected);
+  std::vector<std::unique_ptr<handled_matrix<double>>> results;
+  std::vector<std::size_t> held_bytes;
+  std::promise<void> open;
+  gate = &open;
+  submit(held(), A.share());
+  B.share();
+  std::string refusal;
+  while (refusal.empty() && results.size() < 20) {
+    results.push_back(std::make_unique<handled_matrix<double>>(before));
+    try {
+      held_bytes.push_back(submit_gemm(1.0, A.handle, B.handle, 1.0, results.back()->share(), levels(3)).workspace);
+    } catch (error const& e) {
+      CHECK(e.code() == status::out_of_memory);
+      refusal = e.what();
+    }
+    if (megabytes > 1) CHECK(left() >= 0);
+  }
+  CHECK(refusal.find("limit") != std::string::npos);
+  if (megabytes == 1) CHECK(held_bytes.size() == 1);  // alone it runs
+  else CHECK(held_bytes.front() > held_bytes.back());
+  CHECK(left() == (megabytes << 20) - std::accumulate(held_bytes.begin(), held_bytes.end(), starpu_ssize_t{0}));
+  open.set_value();
+  starpu_task_wait_for_all();
+  CHECK(left() == megabytes << 20);
+  CHECK((results.back()->data == before.data));
+  (void)submit_gemm(1.0, A.handle, B.handle, 1.0, results.back()->handle, levels(3));
+  for (auto const& C : results) {
+    C->release();
+    CHECK((C->data == expected.data));
+  }
+}
+
 TEST_CASE("handles that the caller partitions before, after and around the product stay usable") {
   own_starpu const runtime;
   std::mt19937 random(10);
@@ -251,6 +293,23 @@ TEST_CASE("a scheduling context keeps the product on its workers") {
   plan const planned = submit_gemm(1.0, A.share(), B.share(), 1.0, C.share(), how);
   CHECK(planned.workers == 1);
   for (heard::task const& t : ear.so_far().tasks) CHECK(t.sched_ctx == context);
+  C.release();
+  CHECK((C.data == expected.data));
+  starpu_task_wait_for_all();
+  starpu_sched_ctx_delete(context);
+}
+
+TEST_CASE("the scheduling context of the calling thread is the current one, with its workers alone") {
+  own_starpu const runtime;
+  int one = 1;
+  unsigned context = starpu_sched_ctx_create(&one, 1, "one", STARPU_SCHED_CTX_POLICY_NAME, "lws", 0);
+  std::mt19937 random(20);
+  handled_matrix<double> A(100, 100, random), B(100, 100, random), C(100, 100, random), expected(C);
+  classical(1.0, A, false, B, false, 1.0, expected);
+  starpu_sched_ctx_set_context(&context);
+  plan const planned = submit_gemm(1.0, A.share(), B.share(), 1.0, C.share(), levels(2));
+  starpu_sched_ctx_set_context(nullptr);
+  CHECK(planned.workers == 1);
   C.release();
   CHECK((C.data == expected.data));
   starpu_task_wait_for_all();
