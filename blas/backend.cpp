@@ -3,11 +3,12 @@
 #include "blas/backend.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <cstring>
 #include <span>
 #include <string_view>
+
+#include "blas/say.hpp"
 
 extern "C" __attribute__((visibility("default"))) char const heptad_blas_mark[] = "Heptad's drop-in BLAS";
 
@@ -81,10 +82,7 @@ backend::backend(std::string const& wanted) {
       if (open(file)) return;
     }
     if (files_of(wanted).empty() && open(wanted.c_str())) return;
-    fmt::print(
-        stderr,
-        "heptad-blas: HEPTAD_BLAS_BACKEND = '{}' must be a BLAS that can be loaded, and not Heptad's own; another "
-        "one is used\n",
+    say("HEPTAD_BLAS_BACKEND = '{}' must be a BLAS that can be loaded, and not Heptad's own; another one is used",
         wanted);
   }
   if (accept(RTLD_NEXT)) return;
@@ -94,7 +92,7 @@ backend::backend(std::string const& wanted) {
   for (char const* file : reference) {
     if (open(file)) return;
   }
-  fmt::print(stderr, "heptad-blas: no BLAS was found; set HEPTAD_BLAS_BACKEND to the file of one\n");
+  say("no BLAS was found; set HEPTAD_BLAS_BACKEND to the file of one");
 }
 
 void* backend::find(char const* symbol) const {

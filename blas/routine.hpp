@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "blas/backend.hpp"
+#include "blas/say.hpp"
 
 namespace heptad::blas {
 
@@ -100,7 +101,7 @@ private:
   }
 
   void missing() const {
-    fmt::print(stderr, "heptad-blas: the backend has no {} for such sizes\n", name_);
+    say("the backend has no {} for such sizes", name_);
     std::abort();
   }
 

@@ -14,7 +14,10 @@ inline std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t pieces, s
   std::int64_t const units = std::max<std::int64_t>(1, extent / unit);
   pieces = std::clamp<std::int64_t>(pieces, 1, units);
   std::vector<std::int64_t> boundaries;
-  for (std::int64_t i = 0; i < pieces; ++i) boundaries.push_back((extent * i / pieces + unit / 2) / unit * unit);
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    std::int64_t const equal = extent / pieces * i + extent % pieces * i / pieces;  // extent * i may overflow
+    boundaries.push_back((equal + unit / 2) / unit * unit);
+  }
   boundaries.push_back(extent);
   return boundaries;
 }

@@ -96,9 +96,10 @@ void expand(node const& v, algorithm const& level, expansion_options const& opti
   level_schedule s = schedule_level(level, x.schedule_wishes(options));
   if (options.longest_chains_first)
     for (auto* list : {&s.before_sums, &s.before_update, &s.after_update}) put_longest_chains_first(*list);
+  int const slots = std::min(options.slots, level.rank());
   int emitted = 0;
   auto const products = [&](std::vector<scheduled_product> const& list) {
-    for (auto const& p : list) visitor.product(x.child(p, v.slot * options.slots + emitted++ % options.slots));
+    for (auto const& p : list) visitor.product(x.child(p, v.slot * slots + emitted++ % slots));
   };
   auto const pass = [&](pass_kind kind, scheduled_pass const& scheduled, auto block_of) {
     if (!scheduled.targets.empty()) visitor.pass(v, kind, x.pass(scheduled, block_of, programs));

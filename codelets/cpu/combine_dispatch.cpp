@@ -19,16 +19,18 @@ extern step_kernels<float> const combine_baseline_float;
 
 template <typename T>
 std::vector<step_kernels<T> const*> const& combine_kernels() {
-  static std::vector<step_kernels<T> const*> const all = [] {
+  using list = std::vector<step_kernels<T> const*>;
+  // Never destroyed: exit handlers of the program may still multiply.
+  static list const& all = *[] {
     if constexpr (std::is_same_v<T, double>) {
-      return std::vector {
+      return new list {
 #if defined(__x86_64__)
         &combine_avx512_double, &combine_avx2_double,
 #endif
             &combine_baseline_double
       };
     } else {
-      return std::vector {
+      return new list {
 #if defined(__x86_64__)
         &combine_avx512_float, &combine_avx2_float,
 #endif

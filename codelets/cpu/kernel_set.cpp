@@ -21,7 +21,8 @@ kernel_set<T> const* choose(kernel_set<double> const& f64, kernel_set<float> con
 
 template <typename T>
 std::vector<kernel_set<T> const*> const& kernel_sets() {
-  static std::vector<kernel_set<T> const*> const sets {
+  // Never destroyed: exit handlers of the program may still multiply.
+  static auto const& sets = *new std::vector<kernel_set<T> const*> {
 #if defined(__x86_64__)
     choose<T>(avx512_kernels_f64, avx512_kernels_f32), choose<T>(avx2_kernels_f64, avx2_kernels_f32),
 #endif

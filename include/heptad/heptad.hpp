@@ -92,7 +92,8 @@ struct options {
   /// with 0, or a cap below their packing, one of these runs, and plan::workspace is larger than the cap.
   std::optional<std::size_t> max_workspace{};
   int max_levels = -1;    ///< at most so many levels; negative: as many as pay
-  int force_levels = -1;  ///< exactly so many levels wherever the dimensions allow (for tests); negative: planned
+  int force_levels = -1;  ///< exactly so many levels wherever the dimensions and max_workspace allow (for tests);
+                          ///< negative: planned
   std::string algorithm = "auto";  ///< "auto", a name from `heptad info`, a shape as "3x2x4", or the path of a file
   bool deterministic = false;      ///< bitwise the same result whatever the number of workers and the scheduler
   scheduler_kind scheduler = scheduler_kind::tbb;
@@ -101,6 +102,7 @@ struct options {
   int check = 0;  ///< random vectors with which the result is checked; 0: none. Each costs a few passes over A, B, C
   /// The first calls with the same sizes and options take turns between the two plans that the model holds best; then
   /// the faster one is used, and kept beside the machine profile for the next process. No call does extra work.
+  /// Deterministic products do not: their plan must not follow from a clock.
   bool refine = false;
 
   friend bool operator==(options const&, options const&) = default;
@@ -232,7 +234,8 @@ HEPTAD_API plan make_plan(context& workers, problem const& shape, options const&
 /// beta = 0: C is never read. alpha = 0 or k = 0: A and B are never read.
 /// Throws error; after status::invalid_argument and status::out_of_memory C is untouched.
 /// Callable from several threads on one context, and from inside a TBB task. In the child of a fork the calling thread
-/// does all the work.
+/// does all the work, on default_context(), on a new context, or on one on which no other thread was in a call at the
+/// fork; nor may one have been in a context's first call then: hwloc, which it asks, leaves the child a closed lock.
 template <typename T>
 HEPTAD_API report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
                        matrix_view<T> C, options const& wishes = {});

@@ -17,7 +17,8 @@ struct options {
   /// Of every part. max_workspace, kernel, scheduler, scaling, check and refine are the CPU's: a check looks at what
   /// the CPU has computed.
   heptad::options product;
-  std::optional<std::vector<int>> devices{};  ///< CUDA numbers; absent: all that can be used; empty: the CPU alone
+  /// CUDA numbers, each once; absent: all that can be used; empty: the CPU alone.
+  std::optional<std::vector<int>> devices{};
   int logical_devices = 1;  ///< each device counts as so many, which have parts, streams and memory of their own
   std::optional<double> cpu_share{};               ///< of the elements of C, 0 … 1; absent: planned by the rates
   std::optional<std::size_t> max_device_memory{};  ///< bytes of each device; absent: nine tenths of what is free

@@ -14,8 +14,9 @@ namespace heptad {
 HEPTAD_API context make_context(oneapi::tbb::task_arena& arena);
 
 /// The arena that the products of `workers` run in. What the caller does between products, inside it (arena->execute),
-/// finds the workers awake that a product has just used, and the next product those. It is kept alive by who holds it;
-/// once the number of threads is set anew, products run in another one.
+/// finds the workers awake that a product has just used, and the next product those. That of make_context(arena) is
+/// `arena` itself, which its owner keeps alive; any other is kept alive by who holds it, and once the number of threads
+/// is set anew, products run in another one.
 HEPTAD_API std::shared_ptr<oneapi::tbb::task_arena> arena_of(context& workers);
 
 }  // namespace heptad

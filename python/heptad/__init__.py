@@ -70,7 +70,7 @@ class Wishes(TypedDict, total=False):
     max_levels: int | None
     """At most so many levels; None: as many as pay."""
     force_levels: int | None
-    """Exactly so many levels wherever the dimensions allow, for tests; None: planned."""
+    """Exactly so many levels wherever the dimensions and max_workspace allow, for tests; None: planned."""
     algorithm: str
     """'auto', a name that `heptad info` lists, a shape as '3x2x4', or the path of a file."""
     deterministic: bool
@@ -83,7 +83,8 @@ class Wishes(TypedDict, total=False):
     check: int
     """Random vectors with which the result is checked; the Report has what they found. Default 0."""
     refine: bool
-    """Calls with the same sizes try the two plans that look best, and then keep to the faster one; deterministic ones do not."""
+    """Calls with the same sizes try the two plans that look best, and then keep to the faster one; deterministic ones
+    do not."""
 
 
 @overload

@@ -29,8 +29,10 @@ using clock = std::chrono::steady_clock;
 
 constexpr int none = ready_state::none;
 
-// Made when the library is loaded: there may be no memory for it when it is thrown.
-error const cancelled_midway(status::cancelled, "the caller's task group was cancelled; C is partly updated");
+// Made when the library is loaded: there may be no memory for it when it is thrown. Never destroyed: exit handlers of
+// the program may still multiply.
+error const& cancelled_midway =
+    *new error(status::cancelled, "the caller's task group was cancelled; C is partly updated");
 
 /// One call. A lane is the right to run a task, with its scratch: there is one for every worker of the call, and it
 /// is the arena slot of its thread where that is free.

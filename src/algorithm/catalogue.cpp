@@ -98,11 +98,13 @@ std::optional<asked_shape> parse_shape(std::string_view text) {
 
 bool is_path(std::string const& name) { return name.find('/') != std::string::npos || name.ends_with(".txt"); }
 
+constinit std::mutex mutex;
+// A thread of the parent may hold it while another one forks: the child would wait for it for ever.
+[[maybe_unused]] int const registered =
+    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+
 class catalogue {
 public:
-  void lock() { mutex_.lock(); }
-  void unlock() { mutex_.unlock(); }
-
   catalogue() {
     addition built_in;
     for (embedded_file const& file : embedded_algorithms()) {
@@ -118,8 +120,7 @@ public:
     publish(built_in);
   }
 
-  [[nodiscard]] std::vector<algorithm_header> headers() {
-    std::lock_guard const lock(mutex_);
+  [[nodiscard]] std::vector<algorithm_header> headers() const {
     std::vector<algorithm_header> list;
     for (entry const& e : entries_) list.push_back(e.header);
     std::stable_sort(list.begin(), list.end(), [](algorithm_header const& a, algorithm_header const& b) {
@@ -129,9 +130,7 @@ public:
   }
 
   /// All or nothing.
-  void add_directory(std::string const& directory) {
-    std::vector<algorithm> const found = load_directory(directory);
-    std::lock_guard const lock(mutex_);
+  void add_directory(std::string const& directory, std::vector<algorithm> const& found) {
     for (algorithm const& x : found)
       if (index_.count(x.name) > 0)
         throw error(status::invalid_argument,
@@ -148,8 +147,14 @@ public:
   }
 
   loaded find(std::string const& name) {
-    std::lock_guard const lock(mutex_);
-    return find_locked(name);
+    if (auto const found = index_.find(name); found != index_.end()) return load(entries_[found->second]);
+    if (auto const found = others_.find(name); found != others_.end()) return found->second;
+    if (auto const shape = parse_shape(name)) return best_of(*shape);
+    bool const composition = name.find('*') != std::string::npos;
+    loaded const x =
+        !composition && is_path(name) ? std::make_shared<algorithm const>(load_algorithm(name)) : composed(name);
+    if (x) others_.emplace(name, x);
+    return x;
   }
 
 private:
@@ -222,22 +227,11 @@ private:
     return best;
   }
 
-  loaded find_locked(std::string const& name) {
-    if (auto const found = index_.find(name); found != index_.end()) return load(entries_[found->second]);
-    if (auto const found = others_.find(name); found != others_.end()) return found->second;
-    if (auto const shape = parse_shape(name)) return best_of(*shape);
-    bool const composition = name.find('*') != std::string::npos;
-    loaded const x =
-        !composition && is_path(name) ? std::make_shared<algorithm const>(load_algorithm(name)) : composed(name);
-    if (x) others_.emplace(name, x);
-    return x;
-  }
-
   /// "strassen*winograd": the Kronecker product of known algorithms, outermost first.
   loaded composed(std::string const& name) {
     auto const star = name.rfind('*');
     if (star == std::string::npos) return nullptr;
-    loaded const outer = find_locked(name.substr(0, star)), inner = find_locked(name.substr(star + 1));
+    loaded const outer = find(name.substr(0, star)), inner = find(name.substr(star + 1));
     if (!outer || !inner) return nullptr;
     auto const largest = [](algorithm const& x) { return std::max({x.m, x.k, x.n}); };
     if (largest(*outer) * largest(*inner) > largest_side)
@@ -249,26 +243,33 @@ private:
     return std::make_shared<algorithm const>(std::move(x));
   }
 
-  std::mutex mutex_;
   std::vector<entry> entries_;                         // with names of their own
   name_index index_;                                   // into entries_
   std::map<std::string, loaded, std::less<>> others_;  // compositions and files that were asked for
 };
 
+/// Under the mutex. Never destroyed: exit handlers of the program may still multiply.
 catalogue& the_catalogue() {
-  static catalogue instance;
-  // A thread of the parent may hold the lock while another one forks: the child would wait for it for ever.
-  [[maybe_unused]] static int const registered =
-      pthread_atfork([] { instance.lock(); }, [] { instance.unlock(); }, [] { instance.unlock(); });
+  static auto& instance = *new catalogue;
   return instance;
 }
 
 }  // namespace
 
-std::vector<algorithm_header> known_algorithms() { return the_catalogue().headers(); }
+std::vector<algorithm_header> known_algorithms() {
+  std::lock_guard const lock(mutex);
+  return the_catalogue().headers();
+}
 
-void add_algorithms(std::string const& directory) { the_catalogue().add_directory(directory); }
+void add_algorithms(std::string const& directory) {
+  std::vector<algorithm> const found = load_directory(directory);
+  std::lock_guard const lock(mutex);
+  the_catalogue().add_directory(directory, found);
+}
 
-std::shared_ptr<algorithm const> find_algorithm(std::string const& name) { return the_catalogue().find(name); }
+std::shared_ptr<algorithm const> find_algorithm(std::string const& name) {
+  std::lock_guard const lock(mutex);
+  return the_catalogue().find(name);
+}
 
 }  // namespace heptad

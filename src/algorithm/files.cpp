@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -31,9 +30,9 @@ algorithm load_algorithm(std::string const& path) {
   if (problem) refuse(problem.message());
   if (bytes > largest_algorithm_text)
     refuse(fmt::format("the file has {} bytes, more than {}", bytes, largest_algorithm_text));
+  std::string text(bytes, '\0');
   std::ifstream file(path, std::ios::binary);
-  std::string const text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) refuse("it cannot be read");
+  if (!file.read(text.data(), static_cast<std::streamsize>(bytes))) refuse("it cannot be read");
   return parse_algorithm(text, path);
 }
 

@@ -30,15 +30,18 @@ int checked_threads(int n) {
 }
 
 std::atomic<context*> process_context{nullptr};
-std::atomic<bool> workers_are_lost{false};
+std::atomic<bool> has_had_workers{false}, workers_are_lost{false};
 
 /// In the child of a fork: oneTBB's workers are gone and cannot be had again, and another thread may have held a lock
 /// of the default context, which is replaced.
 void after_fork() {
   static std::atomic<context*> abandoned;  // still reachable
-  workers_are_lost = true;
+  workers_are_lost = has_had_workers.load();
   abandoned = process_context.exchange(nullptr);
 }
+
+/// When the library is loaded: another thread may make the first call while one forks.
+[[maybe_unused]] int const registered = pthread_atfork(nullptr, nullptr, &after_fork);
 
 }  // namespace
 
@@ -52,7 +55,7 @@ int usable_cores() {
 }
 
 worker_group::worker_group(int threads) : threads_(checked_threads(threads)) {
-  [[maybe_unused]] static int const registered = pthread_atfork(nullptr, nullptr, &after_fork);
+  has_had_workers = true;
   // The child of a fork uses no workers, and a thread of the parent may have held oneTBB's lock.
   if (!without_workers() && threads_ > oneapi::tbb::info::default_concurrency()) more_than_cores_.emplace(threads_);
   own_.emplace(threads_);
@@ -60,7 +63,9 @@ worker_group::worker_group(int threads) : threads_(checked_threads(threads)) {
 }
 
 worker_group::worker_group(oneapi::tbb::task_arena& of_caller)
-    : threads_(of_caller.max_concurrency()), arena_(&of_caller) {}
+    : threads_(of_caller.max_concurrency()), arena_(&of_caller) {
+  has_had_workers = true;
+}
 
 context::impl::impl(std::shared_ptr<worker_group const> group, options fill_in)
     : defaults(std::move(fill_in)), group_(std::move(group)) {}
@@ -130,8 +135,9 @@ context& default_context() {
   if (context* const known = process_context.load()) return *known;
   auto fresh = or_no_memory([] {
     environment const& env = process_environment();
+    options const& defaults = usable_defaults(env);
     auto group = std::make_shared<worker_group const>(env.threads);
-    return std::make_unique<context>(std::make_unique<context::impl>(std::move(group), env.defaults));
+    return std::make_unique<context>(std::make_unique<context::impl>(std::move(group), defaults));
   });
   context* first = nullptr;
   // Never destroyed: the caller's own exit handlers may still multiply.

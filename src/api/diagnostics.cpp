@@ -3,6 +3,7 @@
 #include "src/api/diagnostics.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <cstdio>
 #include <fstream>
@@ -17,6 +18,11 @@ namespace {
 std::string title(graph const& g) {
   return fmt::format("{} m={} n={} k={}", g.type == element_type::f64 ? "dgemm" : "sgemm", g.m, g.n, g.k);
 }
+
+constinit std::mutex one_writer;
+// A thread of the parent may hold it while another one forks: the child would wait for it for ever.
+[[maybe_unused]] int const registered =
+    pthread_atfork([] { one_writer.lock(); }, [] { one_writer.unlock(); }, [] { one_writer.unlock(); });
 
 }  // namespace
 
@@ -34,11 +40,10 @@ void print_line(environment const& env, report const& r) noexcept try {
 
 void write_trace(environment const& env, std::span<kept_run const> runs) noexcept try {
   if (env.trace.empty() || runs.empty()) return;
-  static std::mutex one_writer;
-  static std::ofstream file(env.trace, std::ios::trunc);
+  std::lock_guard const lock(one_writer);
+  static auto& file = *new std::ofstream(env.trace, std::ios::trunc);  // exit handlers may still multiply
   static auto const start = runs.front().begin;
   static int calls = 0;
-  std::lock_guard const lock(one_writer);
   std::vector<traced_run> traced;
   for (kept_run const& x : runs) {
     double const begin = std::chrono::duration<double>(x.begin - start).count();

@@ -33,6 +33,9 @@ void check_options(options const& wishes, element_type type) {
   heptad::check_options(wishes.product, type);
   if (wishes.logical_devices < 1 || wishes.logical_devices > 64)
     reject(fmt::format("logical_devices = {} must be between 1 and 64", wishes.logical_devices));
+  if (wishes.devices)
+    for (auto d = wishes.devices->begin(); d != wishes.devices->end(); ++d)
+      if (std::find(wishes.devices->begin(), d, *d) != d) reject(fmt::format("devices: {} must be named once", *d));
   if (wishes.copy_threads < 1) reject(fmt::format("copy_threads = {} must be at least 1", wishes.copy_threads));
   if (wishes.cpu_share && !(*wishes.cpu_share >= 0 && *wishes.cpu_share <= 1))
     reject(fmt::format("cpu_share = {} must be between 0 and 1", *wishes.cpu_share));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Failures for which there may be no memory to make them with: they are made when the library is loaded, and what is
-// thrown is a copy, which takes none.
+// thrown is a copy, which takes none. Never destroyed: exit handlers of the program may still multiply.
 #pragma once
 
 #include <new>
@@ -9,8 +9,9 @@
 
 namespace heptad {
 
-inline error const no_memory(status::out_of_memory, "out of memory before the product began; C is untouched");
-inline error const failed_midway(status::internal_error, "a task failed; C may be partly updated");
+inline error const& no_memory =
+    *new error(status::out_of_memory, "out of memory before the product began; C is untouched");
+inline error const& failed_midway = *new error(status::internal_error, "a task failed; C may be partly updated");
 
 /// What `call` returns; out of memory is an error like others.
 template <typename Call>

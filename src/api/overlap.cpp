@@ -26,11 +26,13 @@ lines lines_of(matrix_view<T const> const& X) noexcept {
   };
   constexpr std::int64_t size = sizeof(T);
   std::int64_t first = reinterpret_cast<std::intptr_t>(X.data);
-  axis inner{X.rows, X.row_stride * size}, outer{X.cols, X.col_stride * size};
-  for (axis* along : {&inner, &outer}) {
-    if (along->stride < 0) first += (along->extent - 1) * along->stride;  // from the lowest address up
-    along->stride = std::abs(along->stride);
-    if (along->extent == 1) along->stride = 0;  // means nothing then
+  auto const along = [](std::int64_t extent, std::int64_t stride) {
+    return axis{extent, extent == 1 ? 0 : stride * size};  // means nothing then
+  };
+  axis inner = along(X.rows, X.row_stride), outer = along(X.cols, X.col_stride);
+  for (axis* x : {&inner, &outer}) {
+    if (x->stride < 0) first += (x->extent - 1) * x->stride;  // from the lowest address up
+    x->stride = std::abs(x->stride);
   }
   // The elements of a single row or column are lines of their own.
   if (outer.extent == 1 || (inner.extent > 1 && inner.stride > outer.stride)) std::swap(inner, outer);

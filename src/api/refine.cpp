@@ -38,7 +38,7 @@ std::string name_of(plan_key const& key) {
 
 refinements::trial refinements::next(entry& e) {
   if (e.plans.size() < 2) return {e.plans.front(), -1};
-  int const number = e.begun++ % 2;  // calls that overlap in time take the next turn
+  int const number = static_cast<int>(e.begun++ % 2);  // calls that overlap in time take the next turn
   return {e.plans[static_cast<std::size_t>(number)], number};
 }
 

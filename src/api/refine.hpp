@@ -45,7 +45,7 @@ private:
     plan_key key;
     std::vector<plan> plans;  // two; one when there is no other, or it is decided
     std::vector<double> least;
-    int begun = 0, ended = 0;  // trials
+    unsigned begun = 0, ended = 0;  // trials, modulo 2^32
   };
 
   entry* find(plan_key const& key, machine_profile const& machine);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <random>
 
 #include "src/plan/planner.hpp"
@@ -18,7 +19,7 @@ namespace {
 constexpr double tail = 9;
 constexpr std::int64_t row_block = 256, column_block = 32;
 
-/// y += scale X x for several vectors (columns of x and y) in one pass over X; returns the largest |X|.
+/// y += scale X x for several vectors (columns of x and y) in one pass over X; returns the largest |X| that is finite.
 template <typename T>
 double add_product(double scale, matrix_view<T const> const& X, std::vector<double> const& x, int vectors,
                    std::vector<double>& y) {
@@ -34,7 +35,7 @@ double add_product(double scale, matrix_view<T const> const& X, std::vector<doub
           for (std::int64_t i = 0; i < rows; ++i) {
             double const element = column[i * X.row_stride];
             sum[static_cast<std::size_t>(i)] += factor * element;
-            if (v == 0) largest = std::max(largest, std::abs(element));
+            if (v == 0 && std::isfinite(element)) largest = std::max(largest, std::abs(element));
           }
         }
         for (std::int64_t i = 0; i < rows; ++i)
@@ -48,7 +49,13 @@ double add_product(double scale, matrix_view<T const> const& X, std::vector<doub
 
 template <typename T>
 sampled_check<T>::sampled_check(operands<T> const& x, int vectors) : x_(x), vectors_(vectors) {
-  auto const size = [vectors](std::int64_t elements) { return static_cast<std::size_t>(elements * vectors); };
+  if (x.C.rows == 0 || x.C.cols == 0) return;
+  auto const size = [vectors](std::int64_t elements) {
+    std::size_t numbers = 0;
+    if (__builtin_mul_overflow(elements, vectors, &numbers) || numbers > std::vector<double>().max_size())
+      throw std::bad_alloc();
+    return numbers;
+  };
   std::mt19937_64 random(0x5eed);
   signs_.resize(size(x.C.cols));
   for (double& sign : signs_) sign = random() % 2 == 0 ? 1 : -1;
@@ -65,21 +72,26 @@ sampled_check<T>::sampled_check(operands<T> const& x, int vectors) : x_(x), vect
 
 template <typename T>
 sampled_error sampled_check<T>::judge(plan const& how) noexcept {
+  sampled_error result;
+  result.vectors = vectors_;
+  if (found_.empty()) return result;
   std::ranges::fill(found_, 0.0);
   matrix_view<T const> const C = x_.C;
   add_product(1.0, C, signs_, vectors_, found_);
   double largest = 0;
+  bool judged = false;
   for (std::size_t i = 0; i < found_.size(); ++i) {
     if (!std::isfinite(expected_[i])) continue;
+    judged = true;
     double const error = std::abs(found_[i] - expected_[i]);
     largest = std::isfinite(error) ? std::max(largest, error) : std::numeric_limits<double>::infinity();
   }
-  sampled_error result;
-  result.vectors = vectors_;
-  result.observed = largest / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, C.cols)));
+  if (!judged) return result;
+  result.observed = largest / std::sqrt(static_cast<double>(C.cols));
   double const u = unit_roundoff(how.type);
-  double const alpha = std::abs(static_cast<double>(x_.alpha)), beta = std::abs(static_cast<double>(x_.beta));
-  double const bound = x_.reads_factors() ? how.bound * alpha * largest_A_ * largest_B_ : 0;
+  double const alpha = x_.reads_factors() ? std::abs(static_cast<double>(x_.alpha)) : 0;
+  double const beta = std::abs(static_cast<double>(x_.beta));
+  double const bound = how.bound * alpha * largest_A_ * largest_B_;
   // What underflows is not in the bound; of each of the k products of an element at most half of the least number.
   double const lost = alpha * static_cast<double>(x_.A.cols + 2) * std::numeric_limits<T>::denorm_min();
   result.limit = tail * (u * (bound + (how.bound_of_C + 1) * beta * largest_C_) + lost);

@@ -15,7 +15,7 @@ namespace heptad::cuda {
 
 known_stage const& known(std::string const& name, int levels) {
   static std::mutex mutex;
-  static std::map<std::pair<std::string, int>, known_stage> all;
+  static auto& all = *new std::map<std::pair<std::string, int>, known_stage>;  // exit handlers may still multiply
   std::lock_guard const lock(mutex);
   return find_or_make(all, {name, levels}, [&] {
     auto const one = find_algorithm(name);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/plan/known_algorithms.hpp"
 
+#include <pthread.h>
+
 #include <map>
 #include <mutex>
 #include <utility>
@@ -11,21 +13,26 @@ namespace heptad {
 namespace {
 
 struct everything_known {
-  std::mutex mutex;
   std::map<algorithm const*, known_algorithm> algorithms;
   std::map<std::pair<algorithm const*, std::size_t>, product_waits> waits;  // by the number of the order
 };
 
+constinit std::mutex mutex;
+// A thread of the parent may hold it while another one forks: the child would wait for it for ever.
+[[maybe_unused]] int const registered =
+    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+
+/// Under the mutex. Never destroyed: exit handlers of the program may still multiply.
 everything_known& all() {
-  static everything_known known;
+  static auto& known = *new everything_known;
   return known;
 }
 
 }  // namespace
 
 known_algorithm const& know(std::shared_ptr<algorithm const> const& x) {
-  auto& [mutex, known, waits] = all();
   std::lock_guard const lock(mutex);
+  auto& [known, waits] = all();
   // A search for algorithms asks for thousands that nobody else holds any more.
   constexpr std::size_t many = 256;
   if (known.size() > many) {
@@ -40,8 +47,8 @@ known_algorithm const& know(std::shared_ptr<algorithm const> const& x) {
 }
 
 product_waits const& waits_of(known_algorithm const& x, level_order order) {
-  auto& [mutex, known, waits] = all();
   std::lock_guard const lock(mutex);
+  auto& [known, waits] = all();
   algorithm const& coefficients = *x.coefficients;
   return find_or_make(waits, {&coefficients, order.number()},
                       [&] { return waits_of(schedule_level(coefficients, order.wishes())); });

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "src/plan/lasting.hpp"
+
 namespace heptad {
 namespace {
 
@@ -69,12 +71,12 @@ shape_groups group(std::vector<algorithm_header> const& all, bool named) {
 constexpr int most_blocks = 16;
 
 shape_groups const& all_groups() {
-  static shape_groups const all = [] {
+  static constinit lasting<shape_groups const> all;
+  return all.get([] {
     std::vector<algorithm_header> few = known_algorithms();
     std::erase_if(few, [](auto const& x) { return std::max({x.m * x.k, x.k * x.n, x.m * x.n}) > most_blocks; });
     return group(few, false);
-  }();
-  return all;
+  });
 }
 
 algorithm_header header_of(std::string const& name) {

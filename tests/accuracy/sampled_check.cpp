@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "src/plan/planner.hpp"
 #include "tests/accuracy/random_product.hpp"
@@ -89,4 +90,90 @@ TEST_CASE("rows whose exact result is not finite are not judged") {
   REQUIRE(r.check);
   CHECK(r.check->passed);
   CHECK(std::isfinite(r.check->observed));
+}
+
+TEST_CASE("elements and factors that are not finite neither fail a right result nor let a wrong one pass") {
+  generator random(6);
+  context workers(2);
+  options wishes;
+  wishes.check = 1;
+  for (double const bad : {HUGE_VAL, std::nan("")}) {
+    product<double> x(100, 90, 80, layout::columns, layout::columns, layout::columns);
+    x.beta = -0.7;
+    x.A.fill(random);
+    x.B.fill(random);
+    x.C0.fill(random);
+    auto const run = [&] {
+      x.reset();
+      report const r = gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), wishes);
+      REQUIRE(r.check);
+      CHECK(r.check->passed);
+      CHECK(std::isfinite(r.check->limit));
+      return r.plan;
+    };
+    INFO(bad);
+    x.A(17, 3) = bad;
+    x.C0(40, 5) = bad;
+    x.reset();
+    sampled_check<double> check({x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view()}, 1);
+    plan const how = run();
+    CHECK(check.judge(how).passed);
+    x.C(18, 3) += 1e-3;
+    CHECK_FALSE(check.judge(how).passed);
+    x.B.set(0);  // an infinity times 0
+    (void)run();
+    x.B(5, 6) = bad;
+    (void)run();
+    x.B(5, 6) = 1;
+    x.A(17, 3) = x.C0(40, 5) = 0;
+    x.alpha = bad;
+    (void)run();
+    x.alpha = 1, x.beta = bad;
+    (void)run();
+    product<double> nothing(10, 9, 0, layout::columns, layout::columns, layout::columns);
+    nothing.alpha = bad, nothing.beta = 2;
+    nothing.C0.fill(random);
+    nothing.reset();
+    sampled_check<double> of_scaled({bad, nothing.A.read(), nothing.B.read(), 2, nothing.C.view()}, 1);
+    report const scaled = gemm(workers, bad, nothing.A.read(), nothing.B.read(), 2.0, nothing.C.view(), wishes);
+    CHECK(scaled.check->passed);
+    nothing.C(3, 4) += 1;
+    CHECK_FALSE(of_scaled.judge(scaled.plan).passed);
+  }
+}
+
+TEST_CASE("a product without elements passes every check at no price, whatever the other side") {
+  context workers(1);
+  options wishes;
+  wishes.check = 1000;
+  double element = 0;
+  for (std::int64_t const side : {std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::max()})
+    for (std::int64_t const k : {std::int64_t{0}, std::int64_t{5}}) {
+      if (k > 0 && side > std::int64_t{1} << 50) continue;  // no such B
+      INFO("n = " << side << ", k = " << k);
+      matrix_view<double> const C{&element, 0, side, 1, 1};
+      report const r = gemm<double>(workers, 1, {&element, 0, k, 1, 1}, {&element, k, side, 1, 5}, 0, C, wishes);
+      REQUIRE(r.check);
+      CHECK(r.check->passed);
+      report const other =
+          gemm<double>(workers, 1, {&element, side, k, 5, 1}, {&element, k, 0, 1, 1}, 0, C.transposed(), wishes);
+      REQUIRE(other.check);
+      CHECK(other.check->passed);
+    }
+}
+
+TEST_CASE("a check for which there is no memory is refused, with C as it was") {
+  context workers(1);
+  options wishes;
+  wishes.check = std::numeric_limits<int>::max();
+  double element = 7;
+  // One row of which all elements but one lie beyond the end: nothing reads them.
+  matrix_view<double> const C{&element, 1, std::int64_t{1} << 50, 1, 1};
+  try {
+    (void)gemm<double>(workers, 0, {nullptr, 1, 1, 1, 1}, {nullptr, 1, C.cols, 1, 1}, 1, C, wishes);
+    FAIL("it was checked");
+  } catch (error const& e) {
+    CHECK(e.code() == status::out_of_memory);
+  }
+  CHECK(element == 7);
 }

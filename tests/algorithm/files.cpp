@@ -105,7 +105,8 @@ TEST_CASE("hostile files are refused with a message that says why") {
             std::string("\x7f"
                         "ELF\0\1\2\3",
                         8),
-            "'name' is expected"},
+            "the file is no text: it has a byte 0"},
+           {"binary without a 0", "\x7f\x45LF\x01\xff \n", ":1: 'name' is expected, not '\\x7fELF\\x01\\xff'"},
            {"huge dimensions", "name x\nsource y\nblocks 4294967298 2 2\nrank 7\n", "m is 4294967298"},
            {"huge rank", "name x\nsource y\nblocks 2 2 2\nrank 2147483649\n", "the rank is 2147483649"},
            {"a rank that no file has room for", "name x\nsource y\nblocks 16 16 16\nrank 4096\nU\n1\n", "not 4096"},
@@ -134,4 +135,11 @@ TEST_CASE("what is no file is refused") {
   CHECK_THROWS_WITH(load_algorithm((here.path() / "none.txt").string()), Catch::Contains("No such file"));
   CHECK_THROWS_WITH(find_algorithm("./none.txt"), Catch::Contains("No such file"));
   CHECK_THROWS_WITH(load_algorithm("/dev/zero"), Catch::Contains("not a file"));
+}
+
+TEST_CASE("a file that cannot be read is refused with its path") {
+  directory const here;
+  CHECK_THROWS_WITH(load_algorithm("/proc/self/mem"), Catch::StartsWith("/proc/self/mem:"));
+  std::filesystem::create_symlink("/proc/self/mem", here.path() / "x.txt");
+  CHECK_THROWS_WITH(add_algorithms(here.path().string()), Catch::Contains("x.txt:"));
 }

@@ -98,7 +98,21 @@ TEST_CASE("a plan that no product has is refused, and C stays as it is") {
         }) == "plan.levels: the fused ones must not sum or update 144 blocks at once, but at most 64");
   CHECK(message([](plan& p) { p.strips = 1'000'000'000'000; }) ==
         "plan.strips = 1000000000000 must be between 1 and 65536");
+  CHECK(message([](plan& p) { p.slots = 4097; }) == "plan.slots = 4097 must be between 1 and 4096");
   CHECK(x.C == std::vector<double>(x.C.size(), 0.0));
+}
+
+TEST_CASE("more slots than a level has products are as many as it has") {
+  square_product x(512);
+  context workers(2);
+  plan how = make_plan<double>(workers, x.shape(), {.force_levels = 1, .algorithm = "strassen"});
+  how.levels.assign(4, {"strassen", level_kind::task, find_algorithm("strassen")});
+  how.slots = 7;
+  std::size_t const bytes = x.multiply(workers, how).workspace;
+  CHECK(x.right());
+  how.slots = 4096;
+  CHECK(x.multiply(workers, how).workspace == bytes);
+  CHECK(x.right());
 }
 
 TEST_CASE("a deterministic product has the same bits for any number of workers, however small it is") {

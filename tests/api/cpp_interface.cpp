@@ -4,10 +4,13 @@
 
 #include <heptad/tbb.hpp>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <string>
 
+#include "src/api/present.hpp"
 #include "tests/api/reference.hpp"
 
 using heptad::test::largest_error;
@@ -96,6 +99,37 @@ TEMPLATE_TEST_CASE("views with negative strides agree with the triple loop", "",
   auto const r = heptad::gemm(workers, T(1), flipped(A.read()), B.read(), T(0), flipped(C.view()), under_test(forced));
   CHECK(C.strays() == 0);
   CHECK(largest_error(T(1), A, B, T(0), C, C) <= tolerance<T>(r.plan, 1, 0));
+}
+
+TEMPLATE_TEST_CASE("a stride along an extent of 1 may have any value, which nothing is multiplied by", "", double,
+                   float) {
+  heptad::context workers(2);
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  for (std::int64_t const stride : {least, -1 - (std::int64_t{1} << 61), std::int64_t{0}, -(least + 1)})
+    for (auto const& [m, n, k] : {std::array{1, 90, 80}, {300, 1, 70}, {120, 130, 1}, {1, 1, 500}, {1, 1, 1}})
+      for (layout const how : {layout::columns, layout::rows, layout::spread}) {
+        INFO(m << " x " << n << " x " << k << ", stride " << stride << ", layout " << int(how));
+        random_product<TestType> x(m, n, k, TestType(0.7), TestType(-1), how, how, how);
+        auto const loose = [stride](auto X) {
+          if (X.rows == 1 && X.row_stride != 1) X.row_stride = stride;
+          if (X.cols == 1 && X.col_stride != 1) X.col_stride = stride;
+          return X;
+        };
+        heptad::operands<TestType> const given{x.alpha, loose(x.A.read()), loose(x.B.read()), x.beta,
+                                               loose(x.C.view())};
+        auto const settled = heptad::present(given);
+        heptad::operands<TestType> const tight{x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view()};
+        CHECK(heptad::shape_of(settled) == heptad::shape_of(heptad::present(tight)));
+        for (std::int64_t const s : {settled.A.row_stride, settled.A.col_stride, settled.B.row_stride,
+                                     settled.B.col_stride, settled.C.row_stride, settled.C.col_stride})
+          CHECK((s > 0 && s < 2000));
+        heptad::options wishes = under_test();
+        wishes.check = 1;
+        x.reset();
+        heptad::report const r = heptad::gemm(workers, x.alpha, given.A, given.B, x.beta, given.C, wishes);
+        CHECK(r.check->passed);
+        x.check(r);
+      }
 }
 
 TEMPLATE_TEST_CASE("any number of forced levels stays within its plan's bound on random odd shapes", "", double,
@@ -228,6 +262,15 @@ TEST_CASE("a plan made before runs the product of its shape and no other") {
         }).starts_with("plan.levels: "));
 }
 
+TEST_CASE("the longest products that fit in memory can be planned for many workers") {
+  constexpr std::int64_t longest = std::int64_t{1} << 54;
+  for (heptad::problem const& shape : {heptad::problem{1, longest, 1}, {longest, 1, 1}, {1, 1, longest}}) {
+    INFO(shape.m << " x " << shape.n << " x " << shape.k);
+    heptad::context workers(300);
+    CHECK(heptad::make_plan<float>(workers, shape).tasks > 0);
+  }
+}
+
 TEST_CASE("max_error 1 means classical, and a small one fewer levels") {
   heptad::context workers(2);
   heptad::problem const shape{8192, 8192, 8192, false, false, false, true};
@@ -284,7 +327,7 @@ TEST_CASE("wrong views and options are errors that name them, and leave C alone"
   CHECK(call(A, B, C, wishes).starts_with("algorithm = 'quick' must be auto, "));
   wishes = {};
   wishes.kernel = "abacus";
-  CHECK(call(A, B, C, wishes) == "kernel = 'abacus' must be a kernel set of this processor");
+  CHECK(call(A, B, C, wishes).starts_with("kernel = 'abacus' must be auto or "));
   CHECK((c == std::vector<double>(100, 7)));
   CHECK(message_of([&] { heptad::make_plan<double>(workers, {-1, 2, 3}); }) == "m = -1 must not be negative");
   CHECK(message_of([&] { heptad::context too_many(-3); }) == "threads = -3 must be between 0 and 16384");

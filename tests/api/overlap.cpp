@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The overlap test against the sets of addresses themselves.
 #include <catch2/catch.hpp>
+#include <limits>
 #include <random>
 #include <set>
 #include <vector>
@@ -59,6 +60,26 @@ TEST_CASE("overlap is never missed for views of any strides") {
     else apart += !heptad::overlap(X, Y);
   }
   CHECK(apart > 1000);
+}
+
+TEST_CASE("a stride along an extent of 1 means nothing, whatever its value") {
+  std::vector<double> const memory(400);
+  view const whole = heptad::column_major(memory.data(), 20, 20, 20);
+  std::mt19937 random(7);
+  std::uniform_int_distribution<std::int64_t> at(0, 19);
+  std::int64_t const strides[] = {std::numeric_limits<std::int64_t>::min(), -1, 0, std::int64_t{1} << 61,
+                                  std::numeric_limits<std::int64_t>::max()};
+  for (int trial = 0; trial < 2000; ++trial) {
+    view X = whole.block(at(random), at(random), 1, 1), Y = whole.block(at(random), at(random), 1, 1);
+    if (trial % 2 == 0) X.rows = 20 - (X.data - memory.data()) % 20;
+    if (trial % 3 == 0) Y.cols = 20 - (Y.data - memory.data()) / 20;
+    bool const both = share(X, Y);
+    for (view* V : {&X, &Y}) {
+      if (V->rows == 1) V->row_stride = strides[at(random) % 5];
+      if (V->cols == 1) V->col_stride = strides[at(random) % 5];
+    }
+    CHECK(heptad::overlap(X, Y) == both);
+  }
 }
 
 TEST_CASE("the real and the imaginary parts of one complex matrix do not overlap") {

@@ -135,7 +135,9 @@ TEST_CASE("the child of a fork works alone, whatever workers its parent had", "[
   CHECK(multiplies_with(of_parent, 2));
 }
 
-TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsanitized]") {
+namespace {
+
+void fork_while_others_multiply() {
   integer_product const x(64, 64, 64);
   auto const expected = x.expected();
   REQUIRE(x.by_blas() == expected);  // what a fork must see to is set up by the first call
@@ -147,10 +149,22 @@ TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsa
     });
   }
   int right = 0;
-  for (int i = 0; i < 20; ++i) right += in_child([&] { return x.by_blas() == expected; });
+  while (right < 20 && in_child([&] { return x.by_blas() == expected; })) ++right;
   stop = true;
   for (auto& caller : callers) caller.join();
   CHECK(right == 20);
+}
+
+}  // namespace
+
+TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsanitized]") {
+  fork_while_others_multiply();
+}
+
+TEST_CASE("a fork while other threads multiply and are traced leaves the child able to", "[unsanitized]") {
+  heptad::test::temporary_folder const folder;
+  heptad::test::environment_variable const traced("HEPTAD_TRACE", (folder.path() / "trace.json").c_str());
+  fork_while_others_multiply();
 }
 
 TEST_CASE("the child of a fork works alone where its parent had no context but one on an arena", "[unsanitized]") {

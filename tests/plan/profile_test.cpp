@@ -100,6 +100,12 @@ TEST_CASE("a profile comes back as it was saved") {
 
 TEST_CASE("there is no profile where there is no file") { CHECK_FALSE(load_profile("/nonexistent/profile.json")); }
 
+TEST_CASE("a profile that cannot be read is refused with its path") {
+  scratch_folder const folder;
+  for (std::string const& path : {folder.path().string(), std::string("/proc/self/mem")})
+    CHECK_THROWS_WITH(load_profile(path), "profile " + path + ": field '(whole file)' cannot be read");
+}
+
 TEST_CASE("a malformed profile is refused with the name of the field") {
   scratch_folder const folder;
   std::string const path = folder.file();

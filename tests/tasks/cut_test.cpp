@@ -29,3 +29,17 @@ TEST_CASE("an extent is cut at the multiples of the unit that are nearest to equ
         }
       }
 }
+
+TEST_CASE("the longest extent that fits in memory is cut into as many pieces as there may be") {
+  std::int64_t const extent = std::int64_t{1} << 57, pieces = (std::int64_t{1} << 16) + 1;
+  auto const b = cut(extent, pieces);
+  REQUIRE(b.size() == static_cast<std::size_t>(pieces) + 1);
+  CHECK(b.back() == extent);
+  std::int64_t narrowest = extent, widest = 0;
+  for (std::size_t i = 1; i < b.size(); ++i) {
+    narrowest = std::min(narrowest, b[i] - b[i - 1]);
+    widest = std::max(widest, b[i] - b[i - 1]);
+  }
+  CHECK(narrowest == extent / pieces);
+  CHECK(widest <= narrowest + 1);
+}
