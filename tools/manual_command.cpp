@@ -96,7 +96,8 @@ void print_man_page(CLI::App const& program) {
     print_options(command);
   });
   fmt::print(
-      ".SH ENVIRONMENT\nA value that is set by an option wins. A bad value is an error that names the variable.\n");
+      ".SH ENVIRONMENT\nA value that is set by an option wins. An empty one is as good as none, a bad one an error "
+      "that names the variable.\n");
   for (variable const& one : environment) fmt::print(".TP\n.B {}\n{}\n", one.name, roff(one.meaning));
   fmt::print(
       ".SH EXIT STATUS\n0: done; 1: it failed, also when a check did not pass; 2: it was called wrongly. Errors are "
