@@ -46,6 +46,35 @@ private:
   std::size_t offset_;
 };
 
+/// A B of small integers, which every algorithm computes exactly; cuBLAS has its memory by then.
+struct integer_squares {
+  explicit integer_squares(std::int64_t n)
+      : side(n), A(integers(n)), B(integers(n)), expected(integers(n)), C(integers(n)) {
+    multiply(expected, {.max_levels = 0});
+    expected.download();
+  }
+
+  void multiply(device_array<double> const& into, cuda::options const& wishes) const {
+    auto const whole = [this](device_array<double> const& x) { return column_major(x.data(), side, side, side); };
+    cuda::gemm<double>(nullptr, nullptr, 1.0, whole(A), whole(B), 0.0, whole(into), wishes);
+  }
+  [[nodiscard]] problem shape() const {
+    problem shape;
+    shape.m = shape.n = shape.k = side, shape.beta_zero = true;
+    return shape;
+  }
+
+  std::int64_t side;
+  device_array<double> A, B, expected, C;
+
+private:
+  static std::vector<double> integers(std::int64_t n) {
+    std::vector<double> values(static_cast<std::size_t>(n * n));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 7 % 11 % 5) - 2;
+    return values;
+  }
+};
+
 template <typename T>
 std::vector<T> random_values(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);

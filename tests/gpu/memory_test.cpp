@@ -49,34 +49,22 @@ std::size_t most_workspace() {
 }  // namespace
 
 TEST_CASE("a plan that was made while memory was short is made again when there is more") {
-  constexpr std::int64_t side = 2048;
-  auto const whole = [](device_array<double> const& x) { return column_major(x.data(), side, side, side); };
-  std::vector<double> integers(side * side);
-  for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = static_cast<double>(i * 7 % 11 % 5) - 2;
-  device_array<double> const A(integers), B(integers);
-  device_array<double> expected(integers), C(integers);
-  auto const multiply = [&](device_array<double> const& into, cuda::options const& wishes) {
-    cuda::gemm<double>(nullptr, nullptr, 1.0, whole(A), whole(B), 0.0, whole(into), wishes);
-  };
-  multiply(expected, {.max_levels = 0});  // cuBLAS takes its memory, too
-  expected.download();
+  integer_squares x(2048);
   cuda::options const wishes{.force_levels = 2};
-  problem shape;
-  shape.m = shape.n = shape.k = side, shape.beta_zero = true;
-  std::size_t const needed = cuda::make_plan<double>(shape, wishes).workspace;
+  std::size_t const needed = cuda::make_plan<double>(x.shape(), wishes).workspace;
   REQUIRE(needed > 0);
   (void)most_workspace();
   {
     all_but const taken(needed);  // of which a plan takes half
-    multiply(C, wishes);
+    x.multiply(x.C, wishes);
     CHECK(most_workspace() < needed);
-    C.download();
-    CHECK((C.host == expected.host));
+    x.C.download();
+    CHECK((x.C.host == x.expected.host));
   }
-  multiply(C, wishes);
+  x.multiply(x.C, wishes);
   CHECK(most_workspace() >= needed);
-  C.download();
-  CHECK((C.host == expected.host));
+  x.C.download();
+  CHECK((x.C.host == x.expected.host));
 }
 
 TEST_CASE("a calibration that has too little memory is refused with the bytes that it needs") {

@@ -67,24 +67,24 @@ struct product_case {
     }
   }
 
-  /// C's storage, its padding with it, after `run` has run the graph on a copy of C.
+  /// C's storage, its padding with it, after `run` has run the graph on `out`, a copy of C.
   template <typename Run>
-  std::vector<T> result(Run const& run) {
+  std::vector<T> result(graph const& g, Run const& run) {
     test_matrix<T> out = C;
     out.view.data = out.storage.data();
-    aligned_memory workspace(static_cast<std::size_t>(work.workspace_elements) * sizeof(T));
+    aligned_memory workspace(static_cast<std::size_t>(g.workspace_elements) * sizeof(T));
     T* const elements = reinterpret_cast<T*>(workspace.data);
-    run(*make_executor<T>(work, how, {alpha, A.view, B.view, beta, out.view}, elements));
+    run(*make_executor<T>(g, how, {alpha, A.view, B.view, beta, out.view}, elements), out, workspace.data);
     return out.storage;
   }
   std::vector<T> sequential() {
-    return result([&](executor const& e) {
+    return result(work, [&](executor const& e, auto&&...) {
       aligned_memory scratch(e.scratch_bytes());
       run_sequential(work, e, scratch.data);
     });
   }
   std::vector<T> parallel(int workers, bool ordered) {
-    return result([&](executor const& e) {
+    return result(work, [&](executor const& e, auto&&...) {
       std::map<int, aligned_memory> scratch;
       tbb::task_arena arena(workers);
       run_tbb(work, derive_dependencies(work, ordered), e, arena, workers,
@@ -96,18 +96,14 @@ struct product_case {
     graph tasks = build_gemm_graph(into == tiling::cells ? without_zeros(how) : how, default_profile(), into);
     for (std::size_t t = 0; t < tasks.tasks.size(); ++t) tasks.tasks[t].priority = static_cast<int>(t);
     dependencies const order = derive_dependencies(tasks, false);
-    test_matrix<T> out = C;
-    out.view.data = out.storage.data();
-    aligned_memory workspace(static_cast<std::size_t>(tasks.workspace_elements) * sizeof(T));
-    auto const body =
-        make_executor<T>(tasks, how, {alpha, A.view, B.view, beta, out.view}, reinterpret_cast<T*>(workspace.data));
-    aligned_memory scratch(body->scratch_bytes());
-    ready_state ready(tasks, order);
-    for (int t = ready.take(); t != ready_state::none; t = ready.take()) {
-      body->run(tasks.tasks[static_cast<std::size_t>(t)], scratch.data);
-      ready.complete(t);
-    }
-    return out.storage;
+    return result(tasks, [&](executor const& e, auto&&...) {
+      aligned_memory scratch(e.scratch_bytes());
+      ready_state ready(tasks, order);
+      for (int t = ready.take(); t != ready_state::none; t = ready.take()) {
+        e.run(tasks.tasks[static_cast<std::size_t>(t)], scratch.data);
+        ready.complete(t);
+      }
+    });
   }
   /// By the opening, which must leave C alone and find every magnitude, then the rest, each task with the scratch of
   /// its worker.
@@ -151,38 +147,34 @@ struct product_case {
   std::vector<T> cut(tiling into, bool on_starpu, bool ordered) {
     graph const tasks = build_gemm_graph(into == tiling::cells ? without_zeros(how) : how, default_profile(), into);
     dependencies const order = derive_dependencies(tasks, ordered);
-    test_matrix<T> out = C;
-    out.view.data = out.storage.data();
-    aligned_memory workspace(static_cast<std::size_t>(tasks.workspace_elements) * sizeof(T));
-    auto const body =
-        make_executor<T>(tasks, how, {alpha, A.view, B.view, beta, out.view}, reinterpret_cast<T*>(workspace.data));
-    std::map<int, aligned_memory> scratch;
-    for (int lane = 0; lane < heptad_starpu_backend()->workers(3); ++lane)
-      scratch.try_emplace(lane, body->scratch_bytes());
-    if (!on_starpu) {
-      run_sequential(tasks, *body, scratch.at(0).data);
-      return out.storage;
-    }
-    bound_product x;
-    x.work = &tasks;
-    x.in_cells = into == tiling::cells;
-    x.order = &order;
-    x.body = body.get();
-    auto const bind = [&x](int space, auto& matrix) {
-      x.operands[space] = {matrix.view.data, matrix.view.row_stride, matrix.view.col_stride};
-      x.orders[space] = orientation_of(matrix.view);
-    };
-    bind(space_A, A);
-    bind(space_B, B);
-    bind(space_C, out);
-    x.workspace = workspace.data;
-    x.scratch = [&scratch](int lane) { return scratch.at(lane).data; };
-    x.ordered = ordered;
-    x.alpha = alpha;
-    x.beta = beta;
-    run_result const ran = heptad_starpu_backend()->run(x);
-    CHECK(ran.records.size() == tasks.tasks.size());
-    return out.storage;
+    return result(tasks, [&](executor const& body, test_matrix<T>& out, std::byte* workspace) {
+      std::map<int, aligned_memory> scratch;
+      for (int lane = 0; lane < heptad_starpu_backend()->workers(3); ++lane)
+        scratch.try_emplace(lane, body.scratch_bytes());
+      if (!on_starpu) {
+        run_sequential(tasks, body, scratch.at(0).data);
+        return;
+      }
+      bound_product x;
+      x.work = &tasks;
+      x.in_cells = into == tiling::cells;
+      x.order = &order;
+      x.body = &body;
+      auto const bind = [&x](int space, auto& matrix) {
+        x.operands[space] = {matrix.view.data, matrix.view.row_stride, matrix.view.col_stride};
+        x.orders[space] = orientation_of(matrix.view);
+      };
+      bind(space_A, A);
+      bind(space_B, B);
+      bind(space_C, out);
+      x.workspace = workspace;
+      x.scratch = [&scratch](int lane) { return scratch.at(lane).data; };
+      x.ordered = ordered;
+      x.alpha = alpha;
+      x.beta = beta;
+      run_result const ran = heptad_starpu_backend()->run(x);
+      CHECK(ran.records.size() == tasks.tasks.size());
+    });
   }
 #endif
   std::vector<T> by_definition() {

@@ -206,16 +206,25 @@ TEST_CASE("a blocking product inside a StarPU task is an error, not a deadlock")
   CHECK(refusal.find("must not be called from a StarPU task") != std::string::npos);
 }
 
+namespace {
+
+void multiply_blocking(heptad::context& workers, handled_matrix<double>& A, handled_matrix<double>& B, double beta,
+                       handled_matrix<double>& C) {
+  options blocking;
+  blocking.scheduler = scheduler_kind::starpu;
+  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
+  (void)gemm<double>(workers, 1, view(A), view(B), beta, view(C), blocking);
+}
+
+}  // namespace
+
 TEST_CASE("a StarPU that the caller has started is used, and neither paused nor ended") {
   own_starpu const runtime;
   std::mt19937 random(5);
   handled_matrix<double> A(200, 200, random), B(200, 200, random), C(200, 200, random), expected(C);
   classical(1.0, A, false, B, false, 1.0, expected);
   heptad::context workers(2);
-  options blocking;
-  blocking.scheduler = scheduler_kind::starpu;
-  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
-  (void)gemm<double>(workers, 1, view(A), view(B), 1, view(C), blocking);
+  multiply_blocking(workers, A, B, 1, C);
   CHECK((C.data == expected.data));
   CHECK(starpu_is_initialized() == 1);
   (void)submit_gemm(-1.0, A.share(), B.share(), 1.0, C.share());  // would never end on a paused StarPU
@@ -228,11 +237,8 @@ TEST_CASE("after blocking products StarPU can be ended and started by the caller
   std::mt19937 random(6);
   handled_matrix<double> A(200, 200, random), B(200, 200, random), C(200, 200, random), expected(C);
   heptad::context workers(2);
-  options blocking;
-  blocking.scheduler = scheduler_kind::starpu;
-  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
   for (int round = 0; round < 2; ++round) {
-    (void)gemm<double>(workers, 1, view(A), view(B), 1, view(C), blocking);
+    multiply_blocking(workers, A, B, 1, C);
     classical(1.0, A, false, B, false, 1.0, expected);
     CHECK((C.data == expected.data));
     starpu::shutdown();
@@ -249,10 +255,7 @@ TEST_CASE("a StarPU that the caller starts after ending Heptad's is the caller's
   std::mt19937 random(8);
   handled_matrix<double> A(200, 200, random), B(200, 200, random), C(200, 200, random), expected(C);
   heptad::context workers(2);
-  options blocking;
-  blocking.scheduler = scheduler_kind::starpu;
-  auto const view = [](auto& X) { return column_major(X.data.data(), X.rows, X.cols, X.ld); };
-  auto const product = [&] { (void)gemm<double>(workers, 1, view(A), view(B), 0, view(C), blocking); };
+  auto const product = [&] { multiply_blocking(workers, A, B, 0, C); };
   product();
   starpu_resume();  // StarPU does not end while it is paused
   starpu_shutdown();
