@@ -115,7 +115,7 @@ private:
     if (!(scan.of_A().largest <= 1 && scan.of_B().largest <= 1)) throw std::logic_error("a wrong magnitude");
   }
   void product(bool opened) {
-    rebind<T>(*body_, operands(), shared(), opened);
+    rebind<T>(*body_, operands(), shared(), opened ? run_kind::opened : run_kind::whole);
     run_graph(ready().work, ready().order, *body_);
   }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,7 +50,8 @@ struct frame {
   array_source arguments;  // of a codelet call: copied, so that every call starts afresh
   T alpha;
   std::byte* packing;
-  bool ragged;  // blocks of A, B or C may end early
+  bool ragged;                                   // blocks of A, B or C may end early
+  T *largest_A = nullptr, *largest_B = nullptr;  // of what products pack, or null
 
   [[nodiscard]] bound_space<T> const& space_of(block const& b) const noexcept { return heptad::space_of(spaces, b); }
   [[nodiscard]] T* at(block const& b) const noexcept { return space_of(b).at(b); }
@@ -92,8 +94,9 @@ public:
     size_scratch();
   }
 
-  void set(gemm_operands<T> const& operands, T* workspace, bool opened = false) noexcept {
-    opened_ = opened;
+  void set(gemm_operands<T> const& operands, T* workspace, run_kind kind = run_kind::whole) noexcept {
+    kind_ = kind;
+    largest_A_ = largest_B_ = T(0);
     alpha_ = operands.alpha;
     beta_ = operands.beta;
     spaces_[space_A] = bind<T>(operands.A);
@@ -106,6 +109,8 @@ public:
   [[nodiscard]] std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
 
   void run(task const& t, std::byte* scratch) const noexcept override { run_in(spaces_, t, scratch); }
+
+  [[nodiscard]] largest_elements<T> looked_at() const noexcept { return {largest_A_, largest_B_}; }
 
   void run_at(task const& t, std::span<location const> places, std::byte* scratch) const noexcept override {
     std::array<bound_space<T>, most_places> spaces;
@@ -133,9 +138,14 @@ private:
 
   void run_in(std::span<bound_space<T> const> spaces, task const& t, std::byte* scratch) const noexcept {
     frame<T> const whole{spaces, array_source(scratch), alpha_, nullptr, pads_};
-    if (auto const* const product = std::get_if<sequence_step>(&t.body))
-      run_steps(sequence_of(*product).steps, frame_of(*product, whole, scratch));
-    else if (auto const* const pass = std::get_if<combine_step>(&t.body)) execute(*pass, whole);
+    if (auto const* const product = std::get_if<sequence_step>(&t.body)) {
+      frame<T> inside = frame_of(*product, whole, scratch);
+      T of_A = 0, of_B = 0;
+      if (kind_ == run_kind::looking) inside.largest_A = &of_A, inside.largest_B = &of_B;
+      run_steps(sequence_of(*product).steps, inside);
+      raise(largest_A_, of_A);
+      raise(largest_B_, of_B);
+    } else if (auto const* const pass = std::get_if<combine_step>(&t.body)) execute(*pass, whole);
     else execute(std::get<scale_step>(t.body), whole);
   }
 
@@ -195,6 +205,11 @@ private:
 
   [[nodiscard]] cpu::combine_program<T> const& program_of(combine_step const& s) const noexcept {
     return programs_[static_cast<std::size_t>(s.program)];
+  }
+
+  static void raise(std::atomic<T>& largest, T x) noexcept {
+    for (T known = largest; known < x && !largest.compare_exchange_weak(known, x);) {
+    }
   }
 
   void take_call(std::size_t bytes) noexcept { call_arguments_ = std::max(call_arguments_, bytes); }
@@ -306,13 +321,26 @@ private:
     bound_space<T> const& in_a = f.space_of(s.a.front().where);
     bound_space<T> const& in_b = f.space_of(s.b.front().where);
     bound_space<T> const& in_c = f.space_of(s.c.front().where);
-    return {part.rows, part.cols,      k,       a,       in_a.rs, in_a.cs, b, in_b.rs,
-            in_b.cs,   c.first(count), in_c.rs, in_c.cs, nullptr};
+    return {part.rows,
+            part.cols,
+            k,
+            a,
+            in_a.rs,
+            in_a.cs,
+            b,
+            in_b.rs,
+            in_b.cs,
+            c.first(count),
+            in_c.rs,
+            in_c.cs,
+            nullptr,
+            s.new_a || f.ragged ? f.largest_A : nullptr,
+            s.new_b || f.ragged ? f.largest_B : nullptr};
   }
 
   /// `at`: where the pass also leaves the maxima of what it reads of A and B; null: it does not look.
   void execute(combine_step const& s, frame<T> const& f, look const* at = nullptr) const noexcept {
-    if (at == nullptr && opened_ && s.opening) return;
+    if (at == nullptr && kind_ == run_kind::opened && s.opening) return;
     block const& whole = s.targets.front().where;
     if (!f.ragged) return execute(s, {0, 0, 0, whole.rows, whole.cols}, f, at);
     auto const ends = [&](auto const& meet) {
@@ -359,7 +387,8 @@ private:
 
   graph const& graph_;
   T alpha_{}, beta_{};
-  bool opened_ = false;  // the opening passes have been run
+  run_kind kind_ = run_kind::whole;
+  mutable std::atomic<T> largest_A_ = 0, largest_B_ = 0;
   cpu::kernel_set<T> const& kernels_;
   cpu::variant const variant_;
   bool const pads_;
@@ -379,8 +408,13 @@ std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_op
 }
 
 template <typename T>
-void rebind(executor& work, gemm_operands<T> const& operands, T* workspace, bool opened) noexcept {
-  static_cast<gemm_executor<T>&>(work).set(operands, workspace, opened);
+void rebind(executor& work, gemm_operands<T> const& operands, T* workspace, run_kind kind) noexcept {
+  static_cast<gemm_executor<T>&>(work).set(operands, workspace, kind);
+}
+
+template <typename T>
+largest_elements<T> looked_at(executor const& work) noexcept {
+  return static_cast<gemm_executor<T> const&>(work).looked_at();
 }
 
 template <typename T>
@@ -391,7 +425,8 @@ void open(executor const& work, task const& t, line_maxima<T> const& of_A, line_
 
 #define HEPTAD_FOR(T)                                                                                       \
   template std::unique_ptr<executor> make_executor(graph const&, plan const&, gemm_operands<T> const&, T*); \
-  template void rebind(executor&, gemm_operands<T> const&, T*, bool) noexcept;                              \
+  template void rebind(executor&, gemm_operands<T> const&, T*, run_kind) noexcept;                          \
+  template largest_elements<T> looked_at(executor const&) noexcept;                                         \
   template void open(executor const&, task const&, line_maxima<T> const&, line_maxima<T> const&, std::byte*) noexcept;
 HEPTAD_FOR(double)
 HEPTAD_FOR(float)

@@ -51,10 +51,24 @@ template <typename T>
 std::unique_ptr<executor> make_executor(graph const& g, plan const& how, gemm_operands<T> const& operands,
                                         T* workspace);
 
-/// Gives one of make_executor<T> other operands and another workspace, of the same graph. Allocates nothing.
-/// `opened`: the opening passes have been run for these (see open), and are left out.
+/// What run() makes of a graph: all; what is left after its opening passes (see open); or all, while products that pack
+/// A or B look at what they read.
+enum class run_kind { whole, opened, looking };
+
+/// Gives one of make_executor<T> other operands and another workspace, of the same graph. Allocates nothing. `looking`
+/// is for graphs without passes: their products read A and B themselves.
 template <typename T>
-void rebind(executor& work, gemm_operands<T> const& operands, T* workspace, bool opened = false) noexcept;
+void rebind(executor& work, gemm_operands<T> const& operands, T* workspace, run_kind kind = run_kind::whole) noexcept;
+
+/// The largest |x| of A and of B, or up to (1 + 2^-20) of it; infinity where one is not finite.
+template <typename T>
+struct largest_elements {
+  T of_A = 0, of_B = 0;
+};
+
+/// Of all that products have looked at since rebind(); of one of make_executor<T>.
+template <typename T>
+largest_elements<T> looked_at(executor const& work) noexcept;
 
 /// The largest |x| of every row and column of an operand.
 template <typename T>

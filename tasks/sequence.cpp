@@ -34,14 +34,26 @@ private:
   /// One product a column of U, V, W; the first to touch a block of C applies the node's update.
   void fused_products(node const& v, algorithm const& x) {
     std::int64_t const m = v.c.rows / x.m, n = v.c.cols / x.n, k = v.a.cols / x.k;
-    std::vector<bool> touched(x.W.rows, false);
+    std::vector<bool> read_of_A(x.U.rows, false), read_of_B(x.V.rows, false), touched(x.W.rows, false);
+    auto const read = [](std::vector<bool>& known, int block) {
+      bool const is_new = !known[block];
+      known[block] = true;
+      return is_new;
+    };
     for (int r = 0; r < x.rank(); ++r) {
       if (!adds_to_C(x, r)) continue;
       product_step step;
-      for (int i = 0; i < x.U.rows; ++i)
-        if (!x.U(i, r).is_zero()) step.a.push_back({v.a.sub(i / x.k * m, i % x.k * k, m, k), x.U(i, r).value()});
-      for (int j = 0; j < x.V.rows; ++j)
-        if (!x.V(j, r).is_zero()) step.b.push_back({v.b.sub(j / x.n * k, j % x.n * n, k, n), x.V(j, r).value()});
+      step.new_a = step.new_b = false;
+      for (int i = 0; i < x.U.rows; ++i) {
+        if (x.U(i, r).is_zero()) continue;
+        step.a.push_back({v.a.sub(i / x.k * m, i % x.k * k, m, k), x.U(i, r).value()});
+        step.new_a |= read(read_of_A, i);
+      }
+      for (int j = 0; j < x.V.rows; ++j) {
+        if (x.V(j, r).is_zero()) continue;
+        step.b.push_back({v.b.sub(j / x.n * k, j % x.n * n, k, n), x.V(j, r).value()});
+        step.new_b |= read(read_of_B, j);
+      }
       for (int p = 0; p < x.W.rows; ++p) {
         if (x.W(p, r).is_zero()) continue;
         step.c.push_back({v.c.sub(p / x.n * m, p % x.n * n, m, n), v.coefficient * x.W(p, r).value(),

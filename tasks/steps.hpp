@@ -38,6 +38,7 @@ struct combine_step {
 struct product_step {
   std::vector<source> a, b;
   std::vector<target> c;
+  bool new_a = true, new_b = true;  // it reads blocks that no product before, of the same fused levels, has read
 };
 
 /// C := beta C.

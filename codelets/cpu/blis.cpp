@@ -98,13 +98,15 @@ blocking blocks() {
 }
 
 template <typename T>
-void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed) {
-  pack_panels(terms, count, rs, cs, rows, depth, blocks<T>().mr, packed);
+void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed,
+            T* largest) {
+  pack_panels(terms, count, rs, cs, rows, depth, blocks<T>().mr, packed, largest);
 }
 
 template <typename T>
-void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed) {
-  pack_panels(terms, count, cs, rs, cols, depth, blocks<T>().nr, packed);
+void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed,
+            T* largest) {
+  pack_panels(terms, count, cs, rs, cols, depth, blocks<T>().nr, packed, largest);
 }
 
 template <typename T>

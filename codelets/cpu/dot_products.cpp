@@ -43,6 +43,8 @@ std::size_t dots_scratch(kernel_set<T> const& kernels) {
 template <typename T>
 void dot_products(kernel_set<T> const& kernels, product_call<T> const& given, std::byte* scratch) {
   product_call<T> const call = has_few_rows(kernels, given) ? given : transposed(given);
+  look_at(call.a, call.m, call.k, call.a_rs, call.a_cs, call.largest_a);
+  look_at(call.b, call.k, call.n, call.b_rs, call.b_cs, call.largest_b);
   T* const packed = reinterpret_cast<T*>(scratch);
   destination<T> targets[most_terms];
   for (std::int64_t pc = 0; pc < call.k; pc += most_depth) {

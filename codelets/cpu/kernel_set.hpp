@@ -85,9 +85,12 @@ struct kernel_set {
   bool (*available)();   // on this processor
   blocking (*blocks)();  // for this processor's caches
   // Σ terms, rows × depth at element strides (rs, cs), into panels of mr rows. Rows beyond are zero-filled to the
-  // vector.
-  void (*pack_a)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed);
-  void (*pack_b)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed);
+  // vector. `largest`, unless it is null, is raised to the largest |x| of all the elements read, or to up to
+  // (1 + 2^-20) of it, and to infinity by what is not finite.
+  void (*pack_a)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed,
+                 T* largest);
+  void (*pack_b)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed,
+                 T* largest);
   // The macro-kernel: packed A (rows × depth) times packed B (depth × cols), gathered in `buffer` (AB:
   // first/middle/last k-block) or added to the destinations (ABC, and the last k-block of AB).
   void (*macro)(macro_call<T> const& call);

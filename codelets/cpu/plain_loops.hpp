@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "codelets/cpu/kernel_set.hpp"
+#include "codelets/cpu/magnitude.hpp"
 
 namespace heptad::cpu {
 
@@ -14,10 +15,11 @@ namespace heptad::cpu {
 inline constexpr int max_tile = 1024;
 
 /// Packs Σ coefficient · block (rows × depth at element strides rs, cs) into panels of `width` rows: element (i, p) of
-/// panel i / width goes to p · width + i % width. The last panel is zero-padded. At least one term.
+/// panel i / width goes to p · width + i % width. The last panel is zero-padded. At least one term. `largest` as in
+/// kernel_set.
 template <typename T>
 void pack_panels(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, int width,
-                 T* packed) {
+                 T* packed, T* largest) {
   for (int first = 0; first < rows; first += width, packed += std::int64_t(width) * depth) {
     int const height = std::min(width, rows - first);
     for (int p = 0; p < depth; ++p) {
@@ -27,6 +29,8 @@ void pack_panels(term<T> const* terms, int count, std::int64_t rs, std::int64_t 
         if (p >= terms[t].steps) continue;
         T const* const column = terms[t].data + first * rs + p * cs;
         for (int i = 0; i < height; ++i) to[i] += terms[t].coefficient * column[i * rs];
+        if (largest != nullptr)
+          for (int i = 0; i < height; ++i) raise_magnitude(*largest, column[i * rs]);
       }
     }
   }

@@ -21,13 +21,15 @@ blocking blocks() {
 }
 
 template <typename T>
-void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed) {
-  pack_panels(terms, count, rs, cs, rows, depth, mr<T>, packed);
+void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed,
+            T* largest) {
+  pack_panels(terms, count, rs, cs, rows, depth, mr<T>, packed, largest);
 }
 
 template <typename T>
-void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed) {
-  pack_panels(terms, count, cs, rs, cols, depth, nr, packed);
+void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed,
+            T* largest) {
+  pack_panels(terms, count, cs, rs, cols, depth, nr, packed, largest);
 }
 
 template <typename T>

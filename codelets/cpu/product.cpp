@@ -197,14 +197,14 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
     if (how == variant::ab && !(first && last)) mode = first ? gather::set : last ? gather::finish : gather::add;
     term<T> sum[most_terms];
     kernels.pack_a(sum, move_terms(call.a, pc, ic * call.a_rs + pc * call.a_cs, sum), call.a_rs, call.a_cs, rows, depth,
-                   packed_a);
+                   packed_a, call.largest_a);
 
     for (std::int64_t jc = first_column; jc < at.end(l); jc += l.nc) {
       int const cols = static_cast<int>(std::min(l.nc, at.end(l) - jc));
       T* const group = packed_b + (l.keeps_b ? (jc - first_column) * depth : 0);
       if (ic == 0 || !l.keeps_b)
         kernels.pack_b(sum, move_terms(call.b, pc, pc * call.b_rs + jc * call.b_cs, sum), call.b_rs, call.b_cs, depth,
-                       cols, group);
+                       cols, group, call.largest_b);
       for (int q = 0; q < count; ++q) {
         destination<T> const& d = call.c[q];
         bool const scaled = how == variant::ab || first;  // later k-blocks of ABC add to what the first one left

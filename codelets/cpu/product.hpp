@@ -24,6 +24,8 @@ struct product_call {
   std::span<destination<T> const> c;  // all m×n; distinct blocks
   std::int64_t c_rs, c_cs;
   product_call const* next = nullptr;  // what runs next on this worker: its first blocks are prefetched meanwhile
+  // Raised, unless null, to the largest |x| of the operands as in packing (kernel_set.hpp), which looks on the way.
+  T *largest_a = nullptr, *largest_b = nullptr;
 };
 
 /// Bytes of scratch (64-byte aligned) that product() needs for this shape; a smaller shape may need more.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -59,9 +61,31 @@ void scan(T const* X, std::int64_t rows, std::int64_t cols, std::int64_t row_str
     }
 }
 
+template <typename T>
+T largest_magnitude(T const* X, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
+                    std::int64_t col_stride) {
+  constexpr std::int64_t chunk = 512;
+  T places[chunk + look_lanes<T>] = {};
+  T* const of_line = places + chunk;
+  auto const look = [&](std::int64_t lines, std::int64_t length, std::int64_t step) {
+    for (std::int64_t line = 0; line < lines; ++line)
+      for (std::int64_t first = 0; first < length; first += chunk)
+        best_combine_kernels<T>().look(X + line * step + first, std::min(chunk, length - first), places, of_line);
+  };
+  if (row_stride == 1) look(cols, rows, col_stride);
+  else if (col_stride == 1) look(rows, cols, row_stride);
+  else
+    for (std::int64_t j = 0; j < cols; ++j)
+      for (std::int64_t i = 0; i < rows; ++i)
+        *of_line = larger_magnitude(*of_line, std::abs(X[i * row_stride + j * col_stride]));
+  return std::accumulate(std::begin(places), std::end(places), T(0), larger_magnitude<T>);
+}
+
 template double larger_magnitude(double, double);
 template float larger_magnitude(float, float);
 template void scan(double const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double*, double*);
+template double largest_magnitude(double const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+template float largest_magnitude(float const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 template void scan(float const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*, float*);
 
 }  // namespace heptad::cpu

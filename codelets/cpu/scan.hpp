@@ -13,6 +13,10 @@ template <typename T>
 void scan(T const* X, std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t col_stride,
           T* of_rows, T* of_cols);
 
+/// The largest of all.
+template <typename T>
+T largest_magnitude(T const* X, std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t col_stride);
+
 /// The larger of two magnitudes in that order.
 template <typename T>
 T larger_magnitude(T x, T y);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "codelets/cpu/kernel_set.hpp"
+#include "codelets/cpu/magnitude.hpp"
 #include "src/matrix/limits.hpp"
 
 namespace heptad::cpu {
@@ -52,38 +53,68 @@ struct simd_packing {
     [[gnu::always_inline]] vector operator()(T const* p) const { return V::load_half(p); }
   };
 
-  // Σ coefficient · block at one vector. The addresses and coefficients of few blocks are values of their own, which
-  // stay in registers: those in the caller's list would be read again after every store.
-  struct copy_of_one {
-    T const* at;
-    template <typename Load>
-    [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
-      return load(at + offset);
+  // What a sum sees of the elements that it reads: nothing, or the largest magnitude. Of a double its upper half tells
+  // enough: numbers that agree there differ by less than 2^-20 of their size.
+  struct blind {
+    [[gnu::always_inline]] vector see(vector x) const { return x; }
+    [[gnu::always_inline]] void tell() const {}
+  };
+  struct seeing {
+    typedef std::int32_t words __attribute__((vector_size(sizeof(vector))));
+    T* largest;
+    mutable words most = {};
+    [[gnu::always_inline]] vector see(vector x) const {
+      words const magnitude = reinterpret_cast<words>(x) & INT32_MAX;
+      most = magnitude > most ? magnitude : most;
+      return x;
+    }
+    [[gnu::always_inline]] void tell() const {
+      constexpr int halves = sizeof(T) / sizeof(std::int32_t);
+      std::int32_t of_lanes[halves * lanes], upper = 0;
+      __builtin_memcpy(of_lanes, &most, sizeof of_lanes);
+      for (int i = halves - 1; i < halves * lanes; i += halves) upper = of_lanes[i] > upper ? of_lanes[i] : upper;
+      raise_magnitude(*largest, at_most<T>(upper));
     }
   };
-  template <int Count>
-  struct sum_of {
+
+  // Σ coefficient · block at one vector. The addresses and coefficients of few blocks are values of their own, which
+  // stay in registers: those in the caller's list would be read again after every store.
+  template <typename Eyes>
+  struct copy_of_one : Eyes {
+    T const* at;
+    [[gnu::always_inline]] copy_of_one(term<T> const* terms, Eyes const& eyes) : Eyes(eyes), at(terms[0].data) {}
+    template <typename Load>
+    [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
+      return Eyes::see(load(at + offset));
+    }
+  };
+  template <int Count, typename Eyes>
+  struct sum_of : Eyes {
     T const* at[Count];
     vector weight[Count];
-    [[gnu::always_inline]] explicit sum_of(term<T> const* terms) {
+    [[gnu::always_inline]] sum_of(term<T> const* terms, Eyes const& eyes) : Eyes(eyes) {
 #pragma GCC unroll 4
       for (int q = 0; q < Count; ++q) at[q] = terms[q].data, weight[q] = V::broadcast(terms[q].coefficient);
     }
     template <typename Load>
     [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
-      vector x = V::mul(weight[0], load(at[0] + offset));
+      vector x = V::mul(weight[0], Eyes::see(load(at[0] + offset)));
 #pragma GCC unroll 4
-      for (int q = 1; q < Count; ++q) x = V::fma(weight[q], load(at[q] + offset), x);
+      for (int q = 1; q < Count; ++q) x = V::fma(weight[q], Eyes::see(load(at[q] + offset)), x);
       return x;
     }
   };
-  struct sum_of_many {
+  template <typename Eyes>
+  struct sum_of_many : Eyes {
     term<T> const* terms;
     int count;
+    [[gnu::always_inline]] sum_of_many(term<T> const* all, int number, Eyes const& eyes)
+        : Eyes(eyes), terms(all), count(number) {}
     template <typename Load>
     [[gnu::always_inline]] vector operator()(std::int64_t offset, Load load) const {
-      vector x = V::mul(V::broadcast(terms[0].coefficient), load(terms[0].data + offset));
-      for (int q = 1; q < count; ++q) x = V::fma(V::broadcast(terms[q].coefficient), load(terms[q].data + offset), x);
+      vector x = V::mul(V::broadcast(terms[0].coefficient), Eyes::see(load(terms[0].data + offset)));
+      for (int q = 1; q < count; ++q)
+        x = V::fma(V::broadcast(terms[q].coefficient), Eyes::see(load(terms[q].data + offset)), x);
       return x;
     }
   };
@@ -148,8 +179,9 @@ struct simd_packing {
   // width is contiguous, so that the source is read in long runs; else the depth is. The last panel is rounded up to
   // `granule` and filled with zeros.
   template <int W, typename Sum>
-  static void pack(Sum const& sum, std::int64_t ws, std::int64_t ds, int width, int end, int depth, int granule,
+  static void pack(Sum const& given, std::int64_t ws, std::int64_t ds, int width, int end, int depth, int granule,
                    T* packed) {
+    Sum const sum = given;
     constexpr int full = W ? W * lanes : nr, chunk = 8;
     int const panels = width / full, rest = width % full, padded = (rest + granule - 1) / granule * granule;
     std::int64_t const panel = static_cast<std::int64_t>(full) * depth;
@@ -172,11 +204,12 @@ struct simd_packing {
           pack_across(sum, (static_cast<std::int64_t>(first) + c) * ws, ws, width - first - c, end, height,
                       packed + static_cast<std::int64_t>(first) * depth + c);
     }
+    sum.tell();
   }
   // The steps from `begin` on where neither is contiguous, or where blocks have ended.
   template <int W>
   static void pack_strided(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int begin,
-                           int depth, int granule, T* packed) {
+                           int depth, int granule, T* packed, T* largest) {
     constexpr int full = W ? W * lanes : nr;
     for (int first = 0; first < width; first += full) {
       int const left = width - first, padded = left >= full ? full : (left + granule - 1) / granule * granule;
@@ -185,7 +218,11 @@ struct simd_packing {
         for (int i = 0; i < padded; ++i) {
           T x = 0;
           for (int q = 0; q < count && i < left; ++q)
-            if (p < terms[q].steps) x += terms[q].coefficient * terms[q].data[(first + i) * ws + p * ds];
+            if (p < terms[q].steps) {
+              T const element = terms[q].data[(first + i) * ws + p * ds];
+              if (largest != nullptr) raise_magnitude(*largest, element);
+              x += terms[q].coefficient * element;
+            }
           *to++ = x;
         }
     }
@@ -193,43 +230,44 @@ struct simd_packing {
 
   template <int W>
   static void pack_any(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int depth,
-                       int granule, T* packed) {
+                       int granule, T* packed, T* largest) {
     // Steps that all terms have.
     int end = ws != 1 && ds != 1 ? 0 : depth;
     for (int q = 0; q < count; ++q)
       if (terms[q].steps < end) end = static_cast<int>(terms[q].steps);
-    if (end > 0) pack_steps<W>(terms, count, ws, ds, width, end, depth, granule, packed);
-    if (end < depth) pack_strided<W>(terms, count, ws, ds, width, end, depth, granule, packed);
+    if (end > 0 && largest == nullptr) pack_steps<W>(terms, count, ws, ds, width, end, depth, granule, packed, blind{});
+    else if (end > 0) pack_steps<W>(terms, count, ws, ds, width, end, depth, granule, packed, seeing{largest});
+    if (end < depth) pack_strided<W>(terms, count, ws, ds, width, end, depth, granule, packed, largest);
   }
-  template <int W>
+  template <int W, typename Eyes>
   static void pack_steps(term<T> const* terms, int count, std::int64_t ws, std::int64_t ds, int width, int end,
-                         int depth, int granule, T* packed) {
+                         int depth, int granule, T* packed, Eyes eyes) {
     auto const of = [&](auto const& sum) { pack<W>(sum, ws, ds, width, end, depth, granule, packed); };
     switch (count) {
       case 1:
-        return terms[0].coefficient == T(1) ? of(copy_of_one{terms[0].data}) : of(sum_of<1>(terms));
+        return terms[0].coefficient == T(1) ? of(copy_of_one<Eyes>(terms, eyes)) : of(sum_of<1, Eyes>(terms, eyes));
       case 2:
-        return of(sum_of<2>(terms));
+        return of(sum_of<2, Eyes>(terms, eyes));
       case 3:
-        return of(sum_of<3>(terms));
+        return of(sum_of<3, Eyes>(terms, eyes));
       case 4:
-        return of(sum_of<4>(terms));
+        return of(sum_of<4, Eyes>(terms, eyes));
       default:
-        return of(sum_of_many{terms, count});
+        return of(sum_of_many<Eyes>(terms, count, eyes));
     }
   }
-  static void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth,
-                     T* packed) {
-    pack_any<3>(terms, count, rs, cs, rows, depth, lanes, packed);
+  static void pack_a(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int rows, int depth, T* packed,
+                     T* largest) {
+    pack_any<3>(terms, count, rs, cs, rows, depth, lanes, packed, largest);
   }
-  static void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols,
-                     T* packed) {
+  static void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed,
+                     T* largest) {
     auto const [whole, last] = cut_columns<V>(cols);
     int col = 0;
     auto const pack_next = [&](int width) {
       term<T> moved[most_terms];
       for (int q = 0; q < count; ++q) moved[q] = {terms[q].data + col * cs, terms[q].coefficient, terms[q].steps};
-      pack_any<nr % lanes == 0 ? nr / lanes : 0>(moved, count, cs, rs, width, depth, nr, packed);
+      pack_any<nr % lanes == 0 ? nr / lanes : 0>(moved, count, cs, rs, width, depth, nr, packed, largest);
       col += width, packed += static_cast<std::int64_t>(width + nr - 1) / nr * nr * depth;
     };
     for (int const width : {whole * nr, last[0], last[1]})

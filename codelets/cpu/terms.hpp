@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <span>
 
+#include "codelets/cpu/magnitude.hpp"
 #include "codelets/cpu/product.hpp"
+#include "codelets/cpu/scan.hpp"
 #include "codelets/cpu/source_stream.hpp"
 #include "src/matrix/limits.hpp"
 
@@ -23,7 +25,16 @@ constexpr std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::
 /// Cᵀ = Bᵀ Aᵀ, of which nothing follows.
 template <typename T>
 product_call<T> transposed(product_call<T> const& x) {
-  return {x.n, x.m, x.k, x.b, x.b_cs, x.b_rs, x.a, x.a_cs, x.a_rs, x.c, x.c_cs, x.c_rs};
+  return {x.n,    x.m, x.k,    x.b,    x.b_cs,  x.b_rs,      x.a,        x.a_cs,
+          x.a_rs, x.c, x.c_cs, x.c_rs, nullptr, x.largest_b, x.largest_a};
+}
+
+/// Looks at blocks that are not packed. Null: it does not.
+template <typename T>
+void look_at(std::span<term<T> const> terms, std::int64_t rows, std::int64_t cols, std::int64_t rs, std::int64_t cs,
+             T* largest) {
+  if (largest == nullptr) return;
+  for (term<T> const& t : terms) raise_magnitude(*largest, largest_magnitude(t.data, rows, cols, rs, cs));
 }
 
 /// Whether the destinations are more than the second-level cache holds. With less depth than asking for them usually

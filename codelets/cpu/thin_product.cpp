@@ -54,6 +54,8 @@ void stream_columns(source_stream& stream, product_call<T> const& call, std::int
 template <typename T>
 void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin, std::byte* scratch) {
   if (thin.transposed) return thin_product(kernels, transposed(call), {.a = thin.a, .b = thin.b}, scratch);
+  if (thin.a) look_at(call.a, call.m, call.k, call.a_rs, call.a_cs, call.largest_a);
+  if (thin.b) look_at(call.b, call.k, call.n, call.b_rs, call.b_cs, call.largest_b);
   blocking const blocks = kernels.blocks();
   thin_blocks const size = choose_thin_blocks(kernels, call, thin);
   std::int64_t const kc = size.depth, mc = size.rows;
@@ -74,11 +76,12 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
     if (packed_rows > 0) {
       int const terms = move_terms(call.a, pc, whole_rows * call.a_rs + pc * call.a_cs, sum);
       if (thin.a) sum[0].coefficient = T(1);
-      kernels.pack_a(sum, terms, call.a_rs, call.a_cs, static_cast<int>(packed_rows), depth, packed_a);
+      kernels.pack_a(sum, terms, call.a_rs, call.a_cs, static_cast<int>(packed_rows), depth, packed_a,
+                     thin.a ? nullptr : call.largest_a);
     }
     if (!thin.b)
       kernels.pack_b(sum, move_terms(call.b, pc, pc * call.b_rs, sum), call.b_rs, call.b_cs, depth,
-                     static_cast<int>(call.n), packed_b);
+                     static_cast<int>(call.n), packed_b, call.largest_b);
 
     source_stream columns(asked_into::first_level);
     if (size.b_ahead) stream_columns(columns, call, pc, depth, blocks.nr);

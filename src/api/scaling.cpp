@@ -80,13 +80,12 @@ magnitudes<T> magnitudes_of(matrix_view<T> const& X) {
 /// log2 of the largest over the least of those that are not zero.
 template <typename T>
 double spread(std::pmr::vector<T> const& largest) {
-  double least = HUGE_VAL, most = -HUGE_VAL;
+  T least = std::numeric_limits<T>::infinity(), most = 0;
   for (T const x : largest) {
-    if (x == 0) continue;
-    least = std::min(least, std::log2(static_cast<double>(x)));
-    most = std::max(most, std::log2(static_cast<double>(x)));
+    if (x != 0) least = std::min(least, x);
+    most = std::max(most, x);
   }
-  return most > least ? most - least : 0;
+  return most > least ? std::log2(static_cast<double>(most)) - std::log2(static_cast<double>(least)) : 0;
 }
 
 /// log2 of max |A| max |B| over what inside scaling would make of it. Of zeros there is no logarithm: that would raise
@@ -101,6 +100,11 @@ double inside_gain(magnitudes<T> const& A, magnitudes<T> const& B) {
   }
   double const now = std::log2(static_cast<double>(A.largest)) + std::log2(static_cast<double>(B.largest));
   return std::isfinite(most) && std::isfinite(now) ? now - most : 0;
+}
+
+template <typename T>
+std::pmr::vector<T> no_lines(std::int64_t count, std::pmr::memory_resource* memory) {
+  return std::pmr::vector<T>(static_cast<std::size_t>(count), T(0), memory);
 }
 
 struct copies {
@@ -137,6 +141,42 @@ scaling_kind choose_scaling(scaling_kind wish, magnitudes<T> const& A, magnitude
          : outside         ? scaling_kind::outside
          : inside          ? scaling_kind::inside
                            : scaling_kind::none;
+}
+
+template <typename T>
+operand_sample<T>::operand_sample(operands<T> const& x, std::pmr::memory_resource* memory)
+    : line_(std::min<std::int64_t>(x.A.cols, 64 / sizeof(T))),
+      A_{no_lines<T>(x.A.rows, memory), no_lines<T>(2 * line_, memory)},
+      B_{no_lines<T>(2 * line_, memory), no_lines<T>(x.B.cols, memory)} {
+  // Lines so far apart come faster when all are asked for first.
+  std::int64_t const last = x.A.cols - 1;
+  auto const ask = [](matrix_view<T const> const& X, std::int64_t i, std::int64_t j) {
+    __builtin_prefetch(X.data + i * X.row_stride + j * X.col_stride, 0, 2);
+  };
+  if (x.B.row_stride == 1)
+    for (std::int64_t j = 0; j < x.B.cols; ++j) ask(x.B, 0, j), ask(x.B, last, j);
+  if (x.A.col_stride == 1)
+    for (std::int64_t i = 0; i < x.A.rows; ++i) ask(x.A, i, 0), ask(x.A, i, last);
+  for (std::int64_t const end : {0, 1}) {
+    std::int64_t const first = end * (x.A.cols - line_);
+    matrix_view<T const> const A = x.A.block(0, first, x.A.rows, line_), B = x.B.block(first, 0, line_, x.B.cols);
+    cpu::scan(A.data, A.rows, A.cols, A.row_stride, A.col_stride, A_.rows.data(), A_.cols.data() + end * line_);
+    cpu::scan(B.data, B.rows, B.cols, B.row_stride, B.col_stride, B_.rows.data() + end * line_, B_.cols.data());
+  }
+  for (T const most : A_.rows) A_.largest = cpu::larger_magnitude(A_.largest, most);
+  for (T const most : B_.cols) B_.largest = cpu::larger_magnitude(B_.largest, most);
+}
+
+template <typename T>
+bool operand_sample<T>::rules_out_scaling(T largest_A, T largest_B) const noexcept {
+  constexpr double near = spread_worth_scaling / 2;  // far from where rounding decides
+  auto const are_near = [](std::pmr::vector<T> const& lines, double largest) {
+    return std::ranges::all_of(lines, [&](T const x) { return largest <= near * static_cast<double>(x); });
+  };
+  double const A = static_cast<double>(largest_A), B = static_cast<double>(largest_B);
+  double meet = 0;  // the largest of a column of A times that of the row of B, over those of all
+  for (std::size_t l = 0; l < A_.cols.size(); ++l) meet = std::max(meet, A_.cols[l] / A * (B_.rows[l] / B));
+  return are_near(A_.rows, A) && are_near(B_.cols, B) && meet * near >= 1;
 }
 
 double bound_after(scaling_kind kind) { return kind == scaling_kind::none ? 1 : kind == scaling_kind::both ? 16 : 4; }
@@ -209,6 +249,7 @@ void scaled_operands<T>::finish() const noexcept {
 #define HEPTAD_FOR(T)                                                                             \
   template scaling_kind choose_scaling(scaling_kind, magnitudes<T> const&, magnitudes<T> const&); \
   template std::size_t scaled_copy_bytes(operands<T> const&, scaling_kind);                       \
+  template class operand_sample<T>;                                                               \
   template class scaled_operands<T>;
 HEPTAD_FOR(double)
 HEPTAD_FOR(float)

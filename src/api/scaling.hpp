@@ -3,6 +3,7 @@
 // and every column of B one size, inside scaling (F) balances columns of A with rows of B (Ballard et al. 2016, §5).
 #pragma once
 
+#include <memory_resource>
 #include <vector>
 
 #include <heptad/heptad.hpp>
@@ -19,6 +20,25 @@ namespace heptad {
 inline constexpr double spread_worth_scaling = 1000;
 template <typename T>
 scaling_kind choose_scaling(scaling_kind wish, magnitudes<T> const& A, magnitudes<T> const& B);
+
+/// Some columns of A and the rows of B that meet them: every row of A and every column of B is at least as large as it
+/// is there.
+template <typename T>
+class operand_sample {
+public:
+  /// `memory` must outlive it.
+  operand_sample(operands<T> const& x, std::pmr::memory_resource* memory);
+
+  [[nodiscard]] T largest_A() const noexcept { return A_.largest; }
+  [[nodiscard]] T largest_B() const noexcept { return B_.largest; }
+
+  /// With no larger elements than these in A and B, choose_scaling would choose none. Allocates nothing.
+  [[nodiscard]] bool rules_out_scaling(T largest_A, T largest_B) const noexcept;
+
+private:
+  std::int64_t const line_;  // columns at both ends of k, a cache line of B: a triangle has elements at one of them
+  magnitudes<T> A_, B_;
+};
 
 /// Whether the product is one of scaled rows and columns, which C is not.
 constexpr bool scales_back(scaling_kind kind) noexcept {

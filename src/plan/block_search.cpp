@@ -81,7 +81,7 @@ block_search::block& block_search::at(divisors d, bool mixed) {
     }
   } else {
     double const A = price_.element_bytes() * m * k, B = price_.element_bytes() * k * n;
-    x.before_fused = price_.scan(A, A) + price_.scan(B, B);
+    x.before_fused = prices::look_of_fused(price_.scan(A, A) + price_.scan(B, B), shape_.beta_zero);
     x.leaf = x.in_cache;
   }
   x.ways.resize(static_cast<std::size_t>(limits_.most_levels) + 1);

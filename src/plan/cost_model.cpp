@@ -404,7 +404,8 @@ private:
     for (auto const& [elements, looked] : {std::pair{m * k, looked_at_A}, {k * n, looked_at_B}}) {
       double const operand = price_.element_bytes() * elements;
       double const bytes = price_.element_bytes() * (elements - looked);
-      result_.seconds += price_.scan(bytes, operand, workers_);
+      double const scan = price_.scan(bytes, operand, workers_);
+      result_.seconds += outermost.kind == level_kind::fused ? prices::look_of_fused(scan, shape_.beta_zero) : scan;
     }
   }
 

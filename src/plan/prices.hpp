@@ -68,6 +68,11 @@ public:
 
   /// Seconds of looking at so many bytes of an operand before the product, shared by so many workers.
   [[nodiscard]] double scan(double bytes, double operand, int workers = 1) const;
+  /// What is left of that, `scan`, for fused levels, whose products look while they pack unless they read C. Measured
+  /// on a Granite Rapids: of 512³ 1.5 % instead of 6, of 1024³ 1 % instead of 3.5, in both types.
+  [[nodiscard]] static double look_of_fused(double scan, bool beta_zero) noexcept {
+    return beta_zero ? scan / 4 : scan;
+  }
 
   [[nodiscard]] double element_bytes() const noexcept { return bytes_; }
 

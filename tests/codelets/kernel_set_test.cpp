@@ -287,8 +287,8 @@ TEMPLATE_TEST_CASE("partial products gathered over slices of the depth make the 
       T* const packed_a = memory.data() + (64 / sizeof(T) - misaligned);
       T* const packed_b = packed_a + a_size / 64 * 64;
       heptad::cpu::term<T> const a_term{A.data() + from * A.cs, T(1)}, b_term{B.data() + from * B.rs, T(1)};
-      set->pack_a(&a_term, 1, A.rs, A.cs, m, depth, packed_a);
-      set->pack_b(&b_term, 1, B.rs, B.cs, depth, n, packed_b);
+      set->pack_a(&a_term, 1, A.rs, A.cs, m, depth, packed_a, nullptr);
+      set->pack_b(&b_term, 1, B.rs, B.cs, depth, n, packed_b, nullptr);
       set->macro({m, n, depth, packed_a, packed_b, mode, buffer.data(), &target, 1, C.rs, C.cs, nullptr});
       from += depth;
       if (mode != gather::finish) REQUIRE(C(m / 2, n / 2) == before(m / 2, n / 2));
@@ -303,7 +303,7 @@ TEST_CASE("panels are zero-padded and hold the sum of the terms", "[kernel_set]"
   double const Y[] = {10, 20, 30, 40, 50, 60};
   heptad::cpu::term<double> const terms[] = {{X, 1}, {Y, -0.5}};
   double packed[8];
-  heptad::cpu::pack_panels(terms, 2, 1, 3, 3, 2, 2, packed);
+  heptad::cpu::pack_panels(terms, 2, 1, 3, 3, 2, 2, packed, static_cast<double*>(nullptr));
   double const expected[] = {-4, -8, -16, -20, -12, 0, -24, 0};
   REQUIRE(std::equal(std::begin(packed), std::end(packed), std::begin(expected)));
 }

@@ -126,7 +126,7 @@ struct product_case {
     CHECK(std::memcmp(out.storage.data(), C.storage.data(), C.storage.size() * sizeof(T)) == 0);
     check_maxima(look.of_A(), A);
     check_maxima(look.of_B(), B);
-    rebind(*body, operands, elements, true);
+    rebind(*body, operands, elements, run_kind::opened);
     run(work, *body);
     return out.storage;
   }
