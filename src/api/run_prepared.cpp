@@ -170,8 +170,8 @@ early_product multiply_early(graph_runner const& workers, operands<T> const& x, 
   auto const kit = prepared.kits.take();
   operand_sample<T> const sample(x, &kit->memory);
   auto const allows = [&](T largest_A, T largest_B) {
-    return (!may_scale || sample.rules_out_scaling(largest_A, largest_B)) &&
-           range_objection(how, x.alpha, x.beta, largest_A, largest_B, {}).empty();
+    return range_objection(how, x.alpha, x.beta, largest_A, largest_B).empty() &&
+           (!may_scale || sample.rules_out_scaling(largest_A, largest_B));
   };
   if (!allows(sample.largest_A(), sample.largest_B())) return early_product::none;
   r.precaution_seconds = seconds_since(begin);

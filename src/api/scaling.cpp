@@ -169,14 +169,21 @@ operand_sample<T>::operand_sample(operands<T> const& x, std::pmr::memory_resourc
 
 template <typename T>
 bool operand_sample<T>::rules_out_scaling(T largest_A, T largest_B) const noexcept {
-  constexpr double near = spread_worth_scaling / 2;  // far from where rounding decides
-  auto const are_near = [](std::pmr::vector<T> const& lines, double largest) {
-    return std::ranges::all_of(lines, [&](T const x) { return largest <= near * static_cast<double>(x); });
+  constexpr int near = 9;  // 2^9, half of what is worth scaling: far from where rounding decides
+  static_assert(2 << near >= spread_worth_scaling && 1 << near < 0.6 * spread_worth_scaling);
+  auto const are_near = [](std::pmr::vector<T> const& lines, T largest) {
+    T const least = std::ldexp(largest, -near);
+    return std::ranges::all_of(lines, [&](T const x) { return least <= x; });
   };
-  double const A = static_cast<double>(largest_A), B = static_cast<double>(largest_B);
-  double meet = 0;  // the largest of a column of A times that of the row of B, over those of all
-  for (std::size_t l = 0; l < A_.cols.size(); ++l) meet = std::max(meet, A_.cols[l] / A * (B_.rows[l] / B));
-  return are_near(A_.rows, A) && are_near(B_.cols, B) && meet * near >= 1;
+  // Whether a column of A and its row of B have a product near the largest. By exponents, which raise no flags.
+  auto const meet = [&] {
+    if (largest_A == 0 || largest_B == 0) return true;
+    int const least = std::ilogb(largest_A) + std::ilogb(largest_B) + 2 - near;
+    for (std::size_t l = 0; l < A_.cols.size(); ++l)
+      if (A_.cols[l] != 0 && B_.rows[l] != 0 && std::ilogb(A_.cols[l]) + std::ilogb(B_.rows[l]) >= least) return true;
+    return false;
+  };
+  return are_near(A_.rows, largest_A) && are_near(B_.cols, largest_B) && meet();
 }
 
 double bound_after(scaling_kind kind) { return kind == scaling_kind::none ? 1 : kind == scaling_kind::both ? 16 : 4; }

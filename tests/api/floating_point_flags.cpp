@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cfenv>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -40,13 +41,15 @@ TEMPLATE_TEST_CASE("a product leaves no flag raised but that of rounding", "", f
       std::vector<T> C(static_cast<std::size_t>(m * n), T(1));
       for (heptad::context* workers : {&alone, &shared}) {
         for (auto const* right : {&B, &random_B}) {
-          for (int const levels : {-1, 0, 1, 2}) {
+          for (int const levels : {-1, 0, 1, 2, -2}) {
+            T const beta = levels == -2 ? T(0) : T(0.25);  // C is made before all of A and B is known
             CAPTURE(m, n, k, zero_line, workers == &shared, right == &B, levels);
             heptad::options wishes;
             if (levels >= 0) wishes.force_levels = levels;
+            if (levels == -2) wishes.force_levels = 1, wishes.max_workspace = 0;
             std::feclearexcept(FE_ALL_EXCEPT);
             heptad::gemm(*workers, T(0.5), heptad::column_major(A.data(), m, k, m),
-                         heptad::column_major(right->data(), k, n, k), T(0.25), heptad::column_major(C.data(), m, n, m),
+                         heptad::column_major(right->data(), k, n, k), beta, heptad::column_major(C.data(), m, n, m),
                          heptad::test::under_test(wishes));
             CHECK(std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW) == 0);
           }
@@ -54,4 +57,27 @@ TEMPLATE_TEST_CASE("a product leaves no flag raised but that of rounding", "", f
       }
     }
   }
+}
+
+TEMPLATE_TEST_CASE("where C has to be made again, the flags are those of how it was made", "", float, double) {
+  using T = TestType;
+  heptad::context alone(1);
+  std::int64_t const n = 96;
+  auto large = elements<T>(n, n, 1000, 1000);
+  auto const B = elements<T>(n, n, 1000, 1000);
+  for (std::int64_t const i : {std::int64_t{30}, 30 + n / 2})
+    for (std::int64_t const j : {std::int64_t{30}, 30 + n / 2})
+      large[i + j * n] = std::numeric_limits<T>::max() / 2;  // their sums overflow
+  auto const A = large;
+  std::vector<T> C(static_cast<std::size_t>(n * n));
+  heptad::options wishes;
+  wishes.force_levels = 1, wishes.max_workspace = 0, wishes.algorithm = "strassen";
+  wishes.scheduler = heptad::scheduler_kind::sequential;
+  wishes.scaling = heptad::scaling_kind::none;
+  std::feclearexcept(FE_ALL_EXCEPT);
+  auto const r =
+      heptad::gemm(alone, T(0.01), heptad::column_major(A.data(), n, n, n), heptad::column_major(B.data(), n, n, n),
+                   T(0), heptad::column_major(C.data(), n, n, n), heptad::test::under_test(wishes));
+  CHECK(r.precaution == "sums of blocks of A could overflow");
+  CHECK(std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW) == 0);
 }

@@ -2,8 +2,6 @@
 // What is made once and kept, when an allocation fails on the way: for one after the other, until none does.
 #include <oneapi/tbb/info.h>
 
-#include <oneapi/tbb/info.h>
-
 #include <catch2/catch.hpp>
 #include <exception>
 #include <filesystem>
@@ -81,8 +79,6 @@ TEST_CASE("whichever allocation fails while a folder of algorithms is read, none
 TEST_CASE("where the profile comes from is known, whichever allocation failed when it was first asked for") {
   test::profile_folder const folder;
   save_profile(small_profile(), profile_path());
-  // oneTBB asks for the machine's topology once, and waits for ever when that found no memory.
-  (void)oneapi::tbb::info::default_concurrency();
   // oneTBB asks for the machine's topology once, and waits for ever when that found no memory.
   (void)oneapi::tbb::info::default_concurrency();
   std::optional<context> workers;

@@ -307,3 +307,46 @@ TEST_CASE("panels are zero-padded and hold the sum of the terms", "[kernel_set]"
   double const expected[] = {-4, -8, -16, -20, -12, 0, -24, 0};
   REQUIRE(std::equal(std::begin(packed), std::end(packed), std::begin(expected)));
 }
+
+TEMPLATE_TEST_CASE("packing sees the largest magnitude, and what is not finite as infinity", "[kernel_set]", double,
+                   float) {
+  using T = TestType;
+  using heptad::test::order;
+  using limits = std::numeric_limits<T>;
+  std::mt19937_64 random(9);
+  std::vector<T> packed(20000);
+  for (auto const* set : heptad::cpu::kernel_sets<T>()) {
+    if (!set->available()) continue;
+    for (T const special :
+         {T(0), T(-3), limits::max(), -limits::max(), limits::infinity(), -limits::infinity(), limits::quiet_NaN()})
+      for (order const o : {order::column_major, order::row_major, order::strided})
+        for (int const terms : {1, 2, 3, 4, 6})
+          for (int const width : {1, 7, 24, 53})
+            for (int const depth : {1, 13, 40}) {
+              std::vector<heptad::test::framed_matrix<T>> blocks;
+              std::vector<heptad::cpu::term<T>> a, b;
+              for (int q = 0; q < terms; ++q) {
+                blocks.emplace_back(width, depth, o, 3, 2, 70, limits::quiet_NaN());
+                blocks.back().randomize(random);
+              }
+              blocks[random() % terms](random() % width, random() % depth) = special;
+              double most = 0;
+              for (auto& X : blocks) {
+                a.push_back({X.data(), T(0.5)});
+                for (int i = 0; i < width; ++i)
+                  for (int p = 0; p < depth; ++p) most = std::max(most, std::abs(static_cast<double>(X(i, p))));
+              }
+              if (std::isnan(special)) most = HUGE_VAL;
+              CAPTURE(set->name, special, int(o), terms, width, depth);
+              T of_a = 0, of_b = 0;
+              std::int64_t const rs = blocks[0].rs, cs = blocks[0].cs;
+              set->pack_a(a.data(), terms, rs, cs, width, depth, packed.data(), &of_a);
+              set->pack_b(a.data(), terms, cs, rs, depth, width, packed.data(), &of_b);
+              for (double const seen : {double(of_a), double(of_b)}) {
+                double const above = std::max(most * 0x1p-20, 0x1p-1041);  // and where the upper half is zero
+                bool const near = seen >= most && (seen - most <= above || most == limits::max());
+                if (!near) CHECK(seen == most);
+              }
+            }
+  }
+}

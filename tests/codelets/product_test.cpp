@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -101,8 +102,10 @@ private:
     for (std::size_t q = 0; q < s_.b_lacks.size(); ++q) b[q].steps = s_.k - s_.b_lacks[q];
     for (std::size_t q = 0; q < results.size(); ++q) c.push_back({results[q].data(), s_.c[q].first, s_.c[q].second});
 
-    heptad::cpu::product_call<T> const call{s_.m, s_.n,     s_.k,     a, A_[0].rs,      A_[0].cs,
-                                            b,    B_[0].rs, B_[0].cs, c, results[0].rs, results[0].cs};
+    T largest_a = 0, largest_b = 0;
+    heptad::cpu::product_call<T> const call{s_.m,    s_.n,       s_.k,      a, A_[0].rs,      A_[0].cs,
+                                            b,       B_[0].rs,   B_[0].cs,  c, results[0].rs, results[0].cs,
+                                            nullptr, &largest_a, &largest_b};
     std::size_t bytes = 0;
     std::int64_t const rows = s_.part > 0 ? s_.part : s_.m, cols = s_.part > 0 ? s_.part : s_.n;
     for (std::int64_t const m : {rows, s_.m - rows})
@@ -113,12 +116,28 @@ private:
     else product(kernels, call, how, scratch.data());
 
     REQUIRE(scratch.guard_intact());
+    if (s_.m > 0 && s_.n > 0 && s_.k > 0) {
+      expect_seen(largest_a, A_, s_.m, s_.a_lacks, [](auto& X, auto i, auto p) { return X(i, p); });
+      expect_seen(largest_b, B_, s_.n, s_.b_lacks, [](auto& X, auto j, auto p) { return X(p, j); });
+    }
     auto const roundings = s_.k + static_cast<std::int64_t>(s_.a.size() + s_.b.size()) + 8;
     for (std::size_t q = 0; q < results.size(); ++q) {
       CAPTURE(q);
       REQUIRE(heptad::test::count_wrong(results[q], C_[q], s_.c[q].second, s_.c[q].first, M_, roundings) == 0);
       REQUIRE(results[q].surroundings_intact());
     }
+  }
+
+  /// The product has seen all elements that the operands have, and none around them, where NaN are.
+  template <typename At>
+  void expect_seen(T largest, std::vector<framed_matrix<T>>& operands, std::int64_t lines,
+                   std::vector<std::int64_t> const& lacks, At at) {
+    T most = 0;
+    for (std::size_t q = 0; q < operands.size(); ++q)
+      for (std::int64_t p = 0; p < s_.k - (lacks.empty() ? 0 : lacks[q]); ++p)
+        for (std::int64_t i = 0; i < lines; ++i) most = std::max(most, std::abs(at(operands[q], i, p)));
+    REQUIRE(largest >= most);
+    REQUIRE(static_cast<double>(largest) <= static_cast<double>(most) * (1 + 0x1p-20));
   }
 
   /// The last k-steps of operands, in every row of A or column of B.

@@ -61,8 +61,14 @@ TEMPLATE_TEST_CASE("scan finds the largest magnitude of every row and column, Na
           bool right = true;
           for (std::int64_t i = 0; i < rows; ++i) right = right && same(of_rows[i], expected_rows[i]);
           for (std::int64_t j = 0; j < cols; ++j) right = right && same(of_cols[j], expected_cols[j]);
+          of_rows[0] = T(0);
+          T most = 0, largest = 0;
+          for (std::int64_t j = 0; j < cols; ++j) of_rows[0] = reference_larger(of_rows[0], std::abs(X(0, j)));
+          for (T const x : of_rows) most = reference_larger(most, x);
+          largest = cpu::largest_magnitude<T>(X.data(), rows, cols, X.rs, X.cs);
           CAPTURE(rows, cols, static_cast<int>(o), planted);
           CHECK(right);
+          CHECK(same(largest, most));
         }
 }
 

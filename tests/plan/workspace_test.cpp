@@ -10,6 +10,7 @@
 #include "codelets/cpu/product.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/plan/planner.hpp"
+#include "src/plan/prices.hpp"
 #include "tasks/gemm_graph.hpp"
 #include "tasks/scan_graph.hpp"
 #include "tests/codelets/processors.hpp"
@@ -135,15 +136,18 @@ TEMPLATE_TEST_CASE("fringes ask for no more packing than was predicted", "", flo
           }
 }
 
-TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks, and of the scans of what they skip") {
+TEST_CASE("on one worker the predicted time is the sum of the costs of the tasks, and of the look at what they skip") {
   machine_profile machine = test::server();
   machine.task_seconds = 0;
   for_each_plan(1, [&](plan const& p) {
     double seconds = 0;
     graph const product = build_gemm_graph(p, machine);
     for (task const& t : product.tasks) seconds += t.cost.seconds;
+    double scans = 0;
     for (task const& t : build_opening_graph(p, machine, product).work.tasks)
-      if (std::holds_alternative<scan_step>(t.body)) seconds += t.cost.seconds;
+      if (std::holds_alternative<scan_step>(t.body)) scans += t.cost.seconds;
+    bool const fused = !p.levels.empty() && p.levels.front().kind == level_kind::fused;
+    seconds += fused ? prices::look_of_fused(scans, p.shape.beta_zero) : scans;
     CHECK(predict(p.type, p.shape, 1, machine, outline_of(p)).seconds == Approx(seconds).epsilon(1e-9));
   });
 }

@@ -130,6 +130,28 @@ struct product_case {
     run(work, *body);
     return out.storage;
   }
+  /// With products that look at A and B, which must be all of these and nothing around them.
+  std::vector<T> looking(tiling into) {
+    graph const tasks = build_gemm_graph(into == tiling::cells ? without_zeros(how) : how, default_profile(), into);
+    test_matrix<T> out = C;
+    out.view.data = out.storage.data();
+    gemm_operands<T> const operands{alpha, A.view, B.view, beta, out.view};
+    auto const body = make_executor<T>(tasks, how, operands, nullptr);
+    rebind<T>(*body, operands, nullptr, run_kind::looking);
+    aligned_memory scratch(body->scratch_bytes());
+    run_sequential(tasks, *body, scratch.data);
+    auto const [of_A, of_B] = looked_at<T>(*body);
+    check_largest(of_A, A);
+    check_largest(of_B, B);
+    return out.storage;
+  }
+  static void check_largest(T found, test_matrix<T>& X) {
+    T most = 0;
+    for (std::int64_t j = 0; j < X.view.cols; ++j)
+      for (std::int64_t i = 0; i < X.view.rows; ++i) most = std::max(most, std::abs(X(i, j)));
+    CHECK(found >= most);
+    CHECK(static_cast<double>(found) <= static_cast<double>(most) * (1 + 0x1p-20));
+  }
   static void check_maxima(magnitudes<T> const& found, test_matrix<T>& X) {
     std::vector<T> rows(found.rows.size(), T(0)), cols(found.cols.size(), T(0));
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -275,6 +297,28 @@ TEST_CASE("the opening leaves C alone and finds every magnitude, and the rest ha
     else check(0.75F);
   }
   CHECK(made > 40);
+}
+
+TEST_CASE("products of fused levels see every element of A and B, wherever the largest is, with the bits of others") {
+  std::mt19937 random(37);
+  int padded = 0;
+  for (int i = 0; i < 150; ++i) {
+    plan p = random_plan(random);
+    while (p.levels.empty() || p.levels.front().kind != level_kind::fused) p = random_plan(random);
+    INFO(describe(p));
+    padded += p.pads != padding{};
+    auto const check = [&]<typename T>(T factor) {
+      product_case<T> x(p, false, factor, T(-1.25));
+      x.A(static_cast<std::int64_t>(random() % x.A.view.rows), static_cast<std::int64_t>(random() % x.A.view.cols)) = 9;
+      x.B(static_cast<std::int64_t>(random() % x.B.view.rows), static_cast<std::int64_t>(random() % x.B.view.cols)) =
+          -7;
+      CHECK(same_bits(x.looking(tiling::strips), x.sequential()));
+      x.looking(tiling::cells);
+    };
+    if (p.type == element_type::f64) check(0.75);
+    else check(0.75F);
+  }
+  CHECK(padded > 10);
 }
 
 TEST_CASE("larger products of task, explicit and fused levels equal the triple loop") {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of fused levels that do not read C are made before all of A and B is known: what shows only then, C must
+// not show.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/accuracy/random_product.hpp"
+
+using namespace heptad;
+using namespace heptad::test;
+
+namespace {
+
+template <typename T>
+struct early_product {
+  explicit early_product(int threads)
+      : workers(threads), x(210, 190, 230, layout::columns, layout::rows, layout::columns) {
+    generator random(3);
+    x.A.fill(random);
+    x.B.fill(random);
+    x.C0.fill(random);
+    fused.force_levels = 1;
+    fused.max_workspace = 256 << 20;
+    how = make_plan<T>(workers, x.shape(), fused);
+    for (plan_level const& level : how.levels) REQUIRE(level.kind == level_kind::fused);
+  }
+
+  report run() {
+    x.reset();
+    return gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), fused);
+  }
+  std::vector<T> elements() {
+    std::vector<T> all;
+    for (std::int64_t j = 0; j < x.n(); ++j)
+      for (std::int64_t i = 0; i < x.m(); ++i) all.push_back(x.C(i, j));
+    return all;
+  }
+
+  context workers;
+  options fused;
+  product<T> x;
+  plan how;
+};
+
+template <typename T>
+bool same_bits(std::vector<T> const& x, std::vector<T> const& y) {
+  return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("where A and B turn out to forbid the levels, C is made again, and the next one is not made early",
+                   "", double, float) {
+  using T = TestType;
+  using limits = std::numeric_limits<T>;
+  struct expectation {
+    T element;
+    std::string precaution;
+    scaling_kind scaling;
+  };
+  for (int const threads : {1, 2})
+    for (auto const& [element, precaution, scaling] :
+         {expectation{limits::quiet_NaN(), "A holds NaN", scaling_kind::none},
+          {-limits::infinity(), "A holds infinities", scaling_kind::none},
+          {limits::max(), "elements of C could overflow when they are scaled back", scaling_kind::none},
+          {T(1e6), "", scaling_kind::outside}}) {
+      early_product<T> early(threads);
+      product<T>& x = early.x;
+      report const before = early.run();
+      CHECK(before.precaution.empty());
+      CHECK(before.scaling == scaling_kind::none);
+      auto const C = early.elements();
+      T const kept = x.A(100, 111);
+      x.A(100, 111) = element;  // far from both ends of k, where A is looked at before
+      CAPTURE(threads, element);
+
+      report const again = early.run();
+      CHECK(again.precaution == precaution);
+      CHECK(again.scaling == scaling);
+      CHECK(again.plan.levels.empty() == !precaution.empty());
+      auto const first = early.elements();
+      int wrong = 0;
+      auto const reference = exact(x);
+      for (std::int64_t i = 0; i < x.m(); ++i)
+        for (std::int64_t j = 0; j < x.n(); ++j) {
+          auto const wanted = static_cast<T>(reference[static_cast<std::size_t>(j * x.m() + i)]);
+          T const got = x.C(i, j);
+          if (std::isnan(wanted) || std::isinf(wanted)) wrong += std::isnan(wanted) ? !std::isnan(got) : got != wanted;
+          else wrong += !(std::abs(got - wanted) <= (i == 100 ? std::abs(element) : T(1)) * 4000 * limits::epsilon());
+        }
+      CHECK(wrong == 0);
+
+      report const warned = early.run();
+      CHECK(warned.precaution == precaution);
+      CHECK(warned.scaling == scaling);
+      CHECK(warned.precaution_seconds < again.precaution_seconds);
+      CHECK(same_bits(early.elements(), first));
+
+      x.A(100, 111) = kept;
+      for (int i = 0; i < 2; ++i) {  // looking first, and early again
+        report const healed = early.run();
+        CHECK(healed.precaution.empty());
+        CHECK(healed.scaling == scaling_kind::none);
+        CHECK(same_bits(early.elements(), C));
+      }
+    }
+}
+
+TEMPLATE_TEST_CASE("a sample that has nothing of some lines decides nothing", "", double, float) {
+  using T = TestType;
+  early_product<T> early(2);
+  product<T>& x = early.x;
+  for (std::int64_t i = 0; i < x.m(); ++i)  // a band: zeros at both ends of k
+    for (std::int64_t l = 0; l < x.k(); ++l)
+      if (std::abs(i - l) > 40) x.A(i, l) = 0;
+  report r = early.run();
+  CHECK(r.plan.levels.size() == 1);
+  CHECK(r.scaling == scaling_kind::none);
+  for (std::int64_t l = 0; l < x.k(); ++l) x.A(110, l) *= T(1e-5);
+  r = early.run();
+  CHECK(r.scaling == scaling_kind::outside);
+}
