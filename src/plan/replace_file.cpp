@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -17,42 +19,101 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the links of a path lead to, perhaps to nothing yet. Nothing when they lead in a circle, or into the kernel
-/// alone, as those of /proc/self/fd do.
-std::optional<fs::path> end_of_links(fs::path path) {
-  constexpr int most_links = 40;
+enum class way {
+  replace,     ///< a regular file, or none, in a folder that is there
+  write_into,  ///< a device, a pipe, or what has been opened already
+  error        ///< not at all; errno says why
+};
+
+struct destination {
+  way how = way::error;
+  fs::path path;                           ///< where links lead
+  int descriptor = -1;                     ///< of this process, where the path is that of one, /dev/stdout say
+  std::optional<struct stat> before = {};  ///< of a regular file that is there
+};
+
+/// Follows links, perhaps to nothing yet, but for those of /proc, which lead to what a process has opened. True when
+/// it ends at one of them.
+bool ends_in_proc(destination& to) {
   std::error_code failure;
-  for (int i = 0; i < most_links; ++i) {
-    if (!fs::is_symlink(path, failure)) return path;
-    path = path.parent_path() / fs::read_symlink(path, failure);
+  while (fs::is_symlink(to.path, failure)) {
+    fs::path const folder = fs::canonical(to.path.parent_path() / ".", failure);
+    if (folder.string().starts_with("/proc/")) {
+      if (folder == fs::canonical("/proc/self/fd", failure)) to.descriptor = std::atoi(to.path.filename().c_str());
+      return true;
+    }
+    to.path = to.path.parent_path() / fs::read_symlink(to.path, failure);
   }
-  return std::nullopt;
+  return false;
 }
 
-/// A path that can be replaced: that of a regular file, or of none, in a folder that is there. Nothing for a device or
-/// a pipe, which must be written to; `failure` when it is neither.
-std::optional<fs::path> replaceable(std::string const& path, std::error_code& failure) {
-  fs::file_type const is = fs::status(path, failure).type();
-  if (is == fs::file_type::directory) failure = std::make_error_code(std::errc::is_a_directory);
-  if (is != fs::file_type::regular && is != fs::file_type::not_found) return std::nullopt;
-  failure.clear();  // that there is no such file is none
-  auto const target = end_of_links(path);
-  if (!target || (is == fs::file_type::regular && !fs::exists(*target, failure))) return std::nullopt;
-  if (!target->has_filename()) failure = std::make_error_code(std::errc::is_a_directory);
-  else if (target->has_parent_path()) fs::create_directories(target->parent_path(), failure);
-  return target;
+bool can_write_into(std::string const& path, int descriptor) {
+  if (descriptor < 0) return access(path.c_str(), W_OK) == 0;
+  int const flags = fcntl(descriptor, F_GETFL);
+  if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) errno = EBADF;
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/// Opens a file beside `path` that nobody else has, with the permissions that the process gives to new files, which
-/// mkstemp would not. Negative when it cannot.
-int open_beside(std::string const& path, std::string& name) {
+destination refused(int why) {
+  errno = why;
+  return {};
+}
+
+/// Makes the folders, too.
+destination find_destination(std::string const& path) {
+  destination to{way::replace, path};
+  struct stat is {};
+  bool const there = stat(path.c_str(), &is) == 0;
+  if (!there && errno != ENOENT) return refused(errno);
+  if (there && S_ISDIR(is.st_mode)) return refused(EISDIR);
+  bool const opened = ends_in_proc(to);
+  if (there && !can_write_into(path, to.descriptor)) return refused(errno);
+  if (opened || (there && !S_ISREG(is.st_mode))) {
+    to.how = way::write_into;
+    return to;
+  }
+  if (!to.path.has_filename()) return refused(EISDIR);
+  std::error_code failure;
+  if (to.path.has_parent_path()) fs::create_directories(to.path.parent_path(), failure);
+  if (failure) return refused(failure.value());
+  if (there) to.before = is;
+  return to;
+}
+
+/// Whether a file that nothing can take the place of, as errno says, is there to be written into.
+bool is_left_in_place(destination const& to) {
+  if (to.how != way::replace) return to.how == way::write_into;
+  return to.before && (errno == EACCES || errno == EPERM || errno == EBUSY || errno == EROFS || errno == ENAMETOOLONG);
+}
+
+/// What cleans up after a failure leaves errno as it is.
+struct same_errno {
+  int const why = errno;
+  ~same_errno() { errno = why; }
+};
+
+bool give_up(std::string const& file) {
+  same_errno const at_the_end;
+  unlink(file.c_str());
+  return false;
+}
+
+/// Opens a file that nobody else has, with the owner and the permissions of the one that it is to replace, or with
+/// those that the process gives to new files, which mkstemp would not. Negative when it cannot.
+int open_beside(destination const& to, std::string& name) {
   static std::atomic<unsigned> number = 0;
   int file = -1;
   do {
-    name = fmt::format("{}.{}-{}.new", path, getpid(), number++);
-    file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    name = to.path.parent_path() / fmt::format(".heptad-{}-{}.new", getpid(), number++);
+    file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, to.before ? 0600 : 0666);
   } while (file < 0 && errno == EEXIST);
-  return file;
+  if (file < 0 || !to.before) return file;
+  if (fchown(file, to.before->st_uid, to.before->st_gid) == 0 && fchmod(file, to.before->st_mode & 07777) == 0)
+    return file;
+  same_errno const at_the_end;
+  unlink(name.c_str());
+  close(file);
+  return -1;
 }
 
 bool write_all(int file, std::initializer_list<std::string_view> pieces) {
@@ -65,47 +126,34 @@ bool write_all(int file, std::initializer_list<std::string_view> pieces) {
   return true;
 }
 
-/// Removes a file and leaves errno as it is; false.
-bool give_up(std::string const& file) {
-  int const why = errno;
-  unlink(file.c_str());
-  errno = why;
+bool write_and_close(int file, std::initializer_list<std::string_view> pieces) {
+  if (write_all(file, pieces)) return close(file) == 0;
+  same_errno const at_the_end;
+  close(file);
   return false;
-}
-
-bool write_into(std::string const& path, std::initializer_list<std::string_view> pieces) {
-  int const file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  bool const written = write_all(file, pieces);
-  return close(file) == 0 && written;
 }
 
 }  // namespace
 
 bool replace_file(std::string const& path, std::initializer_list<std::string_view> pieces) {
-  std::error_code failure;
-  auto const target = replaceable(path, failure);
-  errno = failure.value();
-  if (failure) return false;
-  if (!target) return write_into(path, pieces);
+  destination const to = find_destination(path);
   std::string fresh;
-  int const file = open_beside(target->string(), fresh);
-  if (file < 0) return false;
-  bool const written = write_all(file, pieces);
-  if (!written) close(file);
-  else if (close(file) == 0 && std::rename(fresh.c_str(), target->c_str()) == 0) return true;
-  return give_up(fresh);
+  if (int const file = to.how == way::replace ? open_beside(to, fresh) : -1; file >= 0) {
+    if (!write_and_close(file, pieces)) return give_up(fresh);
+    if (std::rename(fresh.c_str(), to.path.c_str()) == 0) return true;
+    give_up(fresh);
+  }
+  if (!is_left_in_place(to)) return false;
+  // What has been opened already goes on where it stands.
+  int const file = to.descriptor >= 0 ? dup(to.descriptor) : open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  return file >= 0 && write_and_close(file, pieces);
 }
 
 bool can_replace_file(std::string const& path) {
-  std::error_code failure;
-  auto const target = replaceable(path, failure);
-  errno = failure.value();
-  if (failure) return false;
-  if (!target) return access(path.c_str(), W_OK) == 0;
+  destination const to = find_destination(path);
   std::string fresh;
-  int const file = open_beside(target->string(), fresh);
-  if (file < 0) return false;
+  int const file = to.how == way::replace ? open_beside(to, fresh) : -1;
+  if (file < 0) return is_left_in_place(to);
   close(file);
   unlink(fresh.c_str());
   return true;
