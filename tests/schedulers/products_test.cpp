@@ -321,6 +321,28 @@ TEST_CASE("products of fused levels see every element of A and B, wherever the l
   CHECK(padded > 10);
 }
 
+TEST_CASE("where blocks end early, the products of every algorithm see the last element of each") {
+  for (algorithm_header const& x : known_algorithms()) {
+    auto const side = [](int blocks) { return 3 * blocks - std::min(2, blocks - 1); };
+    plan p = test::make_plan("F", x.name, side(x.m), side(x.n), side(x.k), true);
+    p.pads = {true, true, true};
+    p.core_m = 3 * x.m, p.core_n = 3 * x.n, p.core_k = 3 * x.k;
+    INFO(describe(p));
+    product_case<double> c(p, true, 1, 0);
+    auto const plant = [&](test_matrix<double>& X) {
+      for (std::int64_t i = 2; i < X.view.rows + 2; i += 3)
+        for (std::int64_t j = 2; j < X.view.cols + 2; j += 3) {
+          double& last = X(std::min(i, X.view.rows - 1), std::min(j, X.view.cols - 1));
+          double const kept = std::exchange(last, 9);
+          c.looking(tiling::strips);
+          last = kept;
+        }
+    };
+    plant(c.A);
+    plant(c.B);
+  }
+}
+
 TEST_CASE("larger products of task, explicit and fused levels equal the triple loop") {
   tbb::global_control const limit(tbb::global_control::max_allowed_parallelism, 8);
   for (bool const beta_zero : {false, true}) {
