@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -19,10 +21,14 @@ CLI::Validator number_that(std::string const& rule, Holds holds) {
     Number value{};
     auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     bool const whole = end == text.data() + text.size();
-    if (whole && code == std::errc{} && holds(value)) return {};
-    bool const too_large = whole && code == std::errc::result_out_of_range && text.front() != '-';
+    bool const beyond = whole && code == std::errc::result_out_of_range;
+    bool const too_small = beyond && std::abs(std::strtod(text.c_str(), nullptr)) < 1;  // so that it is 0
+    if (whole && (code == std::errc{} || too_small) && holds(value)) return {};
+    bool const too_large = beyond && !too_small && text.front() != '-';
     return fmt::format("'{}' must be {} {}{}", text, std::is_integral_v<Number> ? "an integer" : "a number", rule,
-                       too_large ? fmt::format(", and at most {}", std::numeric_limits<Number>::max()) : "");
+                       too_large   ? fmt::format(", and at most {}", std::numeric_limits<Number>::max())
+                       : too_small ? "; in double precision it is 0"
+                                   : "");
   };
   return {check, rule};
 }

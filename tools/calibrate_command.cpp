@@ -16,6 +16,7 @@
 #include "src/plan/profile.hpp"
 #include "tools/commands.hpp"
 #include "tools/output_file.hpp"
+#include "tools/print_json.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -66,10 +67,13 @@ void print(cuda::device_profile const& x) {
 }
 
 void run_on_device(calibrate_arguments const& given) {
+  device_backend& backend = find_cuda_backend();
+  static_cast<void>(backend.devices());  // throws where there is none, before folders are made
   require_writable(given.output.empty() ? cuda::device_profiles_path() : given.output);
-  std::string const path = find_cuda_backend().calibrate(given.output, show_progress);
+  std::string const path = backend.calibrate(given.output, show_progress);
+  if (path.empty()) throw error(status::invalid_argument, "--device cuda: these devices are not measured");
   if (given.json) {
-    fmt::print("{}\n", nlohmann::json{{"path", path}, {"devices", nlohmann::json::parse(std::ifstream(path))}}.dump(2));
+    print_json({{"path", path}, {"devices", nlohmann::json::parse(std::ifstream(path))}});
     return;
   }
   print(*cuda::load_device_profile(path, ""));
@@ -86,7 +90,7 @@ void run(calibrate_arguments const& given) {
   machine_profile const measured = calibrate(how);
   save_profile(measured, path);
   if (given.json) {
-    fmt::print("{}\n", nlohmann::json{{"path", path}, {"profile", nlohmann::json::parse(std::ifstream(path))}}.dump(2));
+    print_json({{"path", path}, {"profile", nlohmann::json::parse(std::ifstream(path))}});
     return;
   }
   print(measured);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // heptad explain gemm: the plan for a shape, its graph, and by a dry run of that graph how it would scale.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -30,7 +25,9 @@
 #include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/explain_shared.hpp"
+#include "tools/graphviz.hpp"
 #include "tools/output_file.hpp"
+#include "tools/print_json.hpp"
 #include "tools/settings.hpp"
 #include "tools/timed_tasks.hpp"
 
@@ -112,22 +109,8 @@ void run_on_device(explain_arguments const& given, problem const& shape) {
   if (given.arithmetic == "bf16") on_device.arithmetic = cuda::arithmetic::bf16;
   auto how = cuda::choose_device_plan(type, shape, device.memory_bytes, device, on_device);
   if (!source.empty()) how.device = source;
-  if (given.common.json) fmt::print("{}\n", plan_to_json(how).dump(2));
+  if (given.common.json) print_json(plan_to_json(how));
   else fmt::print("{}", cuda::explain(how));
-}
-
-/// Graphviz draws the graph in file `dot`.
-void draw_svg(std::string const& dot, std::string const& svg) {
-  std::string command[] = {"dot", "-Tsvg", "-o", svg, dot};
-  char* arguments[] = {command[0].data(), command[1].data(), command[2].data(),
-                       command[3].data(), command[4].data(), nullptr};
-  pid_t drawer = 0;
-  int const started = posix_spawnp(&drawer, arguments[0], nullptr, nullptr, arguments, environ);
-  if (started == ENOENT)
-    throw error(status::invalid_argument, fmt::format("{}: Graphviz, which draws it, is not installed", svg));
-  int result = 0;
-  bool const drawn = started == 0 && waitpid(drawer, &result, 0) == drawer && result == 0;
-  if (!drawn) throw error(status::invalid_argument, fmt::format("{} could not be drawn by Graphviz (dot)", svg));
 }
 
 /// The predicted run, for Perfetto and scripts/plot_trace.py.
@@ -144,10 +127,10 @@ void write_pictures(context::impl& state, explain_arguments const& given, plan_k
   if (given.dot.empty() && given.svg.empty() && given.trace.empty()) return;
   auto const prepared = prepare(state, key);
   if (!given.trace.empty()) write_trace(state, *prepared, given.trace);
-  std::string const dot = given.dot.empty() ? given.svg + ".dot" : given.dot;
-  if (!given.dot.empty() || !given.svg.empty()) write_output(dot, to_dot(prepared->work, prepared->order));
-  if (!given.svg.empty()) draw_svg(dot, given.svg);
-  if (given.dot.empty() && !given.svg.empty()) std::filesystem::remove(dot);
+  if (given.dot.empty() && given.svg.empty()) return;
+  std::string const dot = to_dot(prepared->work, prepared->order);
+  if (!given.dot.empty()) write_output(given.dot, dot);
+  if (!given.svg.empty()) write_output(given.svg, drawn_by_graphviz(dot, given.svg));
 }
 
 /// Names the first of these options that was given.
@@ -199,7 +182,7 @@ void run(explain_arguments const& given) {
                                  {"critical_path_seconds", r.critical_path},
                                  {"efficiency", r.efficiency()}});
     }
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   fmt::print("{}{:<12}{}\n", explain(how), "machine", state.machine_source());

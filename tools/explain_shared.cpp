@@ -11,6 +11,7 @@
 #include "src/plan/device_planner.hpp"
 #include "src/plan/plan_json.hpp"
 #include "tasks/transfer_planner.hpp"
+#include "tools/print_json.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -82,7 +83,7 @@ void explain_shared(shared_arguments const& given, element_type type, problem co
   wishes.copy_threads = given.copy_threads;
   wishes.take_over = false;
   auto const how = hybrid::make_plan(default_context(), find_paper, type, shape, !given.pageable, wishes);
-  if (json) fmt::print("{}\n", shared_plan_to_json(how).dump(2));
+  if (json) print_json(shared_plan_to_json(how));
   else fmt::print("{}", hybrid::explain(how));
 }
 

@@ -19,6 +19,7 @@
 #include "tools/commands.hpp"
 #include "tools/npy.hpp"
 #include "tools/output_file.hpp"
+#include "tools/print_json.hpp"
 #include "tools/settings.hpp"
 
 namespace heptad::tools {
@@ -98,7 +99,7 @@ void print(gemm_arguments const& given, report const& r, std::vector<double> con
     if (check) {
       out["check"] = {{"max_error", check->max_error}, {"bound", check->bound}, {"passed", check->passed()}};
     }
-    fmt::print("{}\n", out.dump(2));
+    print_json(out);
     return;
   }
   fmt::print("{}", to_text(r));

@@ -15,6 +15,7 @@
 #include "src/api/context.hpp"
 #include "src/plan/profile.hpp"
 #include "tools/commands.hpp"
+#include "tools/print_json.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -111,7 +112,7 @@ void add_info_command(CLI::App& app) {
   command->add_flag("--json", *json, "print JSON");
   command->callback([json] {
     nlohmann::json const info = collect();
-    if (*json) fmt::print("{}\n", info.dump(2));
+    if (*json) print_json(info);
     else print(info);
   });
 }

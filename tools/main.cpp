@@ -28,6 +28,7 @@ std::string words_for(CLI::ParseError const& e, CLI::App const& app) {
   for (CLI::App const* one : heptad::tools::commands_of(*last)) commands.push_back(one->get_name());
   if (e.get_name() != "RequiredError" || commands.empty()) return e.what();
   auto const words = last->remaining();
+  if (!words.empty() && words.front().starts_with('-')) return CLI::ExtrasError(words).what();
   return fmt::format("{} must be {}", words.empty() ? "the command" : fmt::format("'{}'", words.front()),
                      fmt::join(commands, ", "));
 }

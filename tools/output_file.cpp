@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include <heptad/heptad.hpp>
@@ -25,6 +26,7 @@ void require_writable(std::string const& path) {
 }
 
 void write_output(std::string const& path, std::initializer_list<std::string_view> pieces) {
+  std::fflush(stdout);  // which may be the path
   if (!replace_file(path, pieces)) refuse(path);
 }
 

@@ -29,6 +29,7 @@
 #include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/output_file.hpp"
+#include "tools/print_json.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -113,6 +114,15 @@ std::optional<search::knowledge> read_start(search_arguments const& given) {
   }
 }
 
+/// As one word of a shell.
+std::string as_word(std::string const& text) {
+  constexpr char const* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-./:=@_";
+  if (text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string word = "'";
+  for (char const c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 /// How to find it again.
 std::string provenance(search_arguments const& given, search::knowledge const& known) {
   search::shape const& s = given.how.what;
@@ -122,9 +132,9 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   if (given.how.symmetry > 1) text += fmt::format(" --symmetry {}", given.how.symmetry);
   text += fmt::format(" --objective {} --seed {} --seconds {}", given.objective, given.how.seed, given.how.seconds);
   if (given.how.most_moves > 0) text += fmt::format(" --moves {}", given.how.most_moves);
-  if (!given.from.empty()) text += fmt::format(" --from {}", given.from);
+  if (!given.from.empty()) text += fmt::format(" --from {}", as_word(given.from));
   if (given.how.threads > 1) text += fmt::format(" --threads {}", given.how.threads);
-  if (!given.name.empty()) text += fmt::format(" --name {}", given.name);
+  if (!given.name.empty()) text += fmt::format(" --name {}", as_word(given.name));
   std::time_t const now = std::time(nullptr);
   std::string const found = given.how.by == search::method::least_squares ? "least squares, made exact"
                             : given.how.aim == search::objective::rank    ? "flip graph over GF(2), lifted"
@@ -163,19 +173,18 @@ void finish(search_arguments const& given, search::knowledge const& known) {
     std::string const text = "# SPDX-License-Identifier: BSD-3-Clause\n" + to_text(best);
     if (!given.output.empty()) write_output(given.output, text);
     if (given.json) {
-      fmt::print("{}\n", nlohmann::json{{"name", best.name},
-                                        {"m", best.m},
-                                        {"k", best.k},
-                                        {"n", best.n},
-                                        {"rank", best.rank()},
-                                        {"nonzeros", nonzeros(best)},
-                                        {"additions", all_additions(best)},
-                                        {"stability_factor", stability_factor(best)},
-                                        {"source", best.source},
-                                        {"moves", known.moves},
-                                        {"walks", known.walks},
-                                        {"text", text}}
-                             .dump(2));
+      print_json({{"name", best.name},
+                  {"m", best.m},
+                  {"k", best.k},
+                  {"n", best.n},
+                  {"rank", best.rank()},
+                  {"nonzeros", nonzeros(best)},
+                  {"additions", all_additions(best)},
+                  {"stability_factor", stability_factor(best)},
+                  {"source", best.source},
+                  {"moves", known.moves},
+                  {"walks", known.walks},
+                  {"text", text}});
     } else if (given.output.empty()) {
       fmt::print("{}", text);
     } else {

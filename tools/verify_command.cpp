@@ -13,6 +13,7 @@
 
 #include "src/algorithm/algorithm.hpp"
 #include "tools/commands.hpp"
+#include "tools/print_json.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -64,7 +65,7 @@ void run(verify_arguments const& given) {
     failed += results.back()["passed"].get<bool>() ? 0 : 1;
     if (!given.json) print_verdict(results.back());
   }
-  if (given.json) fmt::print("{}\n", results.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (given.json) print_json(results);
   if (failed > 0) throw std::runtime_error(fmt::format("{} of {} files failed", failed, given.files.size()));
 }
 

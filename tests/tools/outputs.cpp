@@ -73,6 +73,61 @@ TEST_CASE("what cannot be written is refused before the work") {
   }
 }
 
+TEST_CASE("what goes to the file of the standard output comes with what is printed there") {
+  folder const here;
+  auto const result = heptad_run(here, "explain gemm -m 90 -n 90 -k 90 --dot /dev/stdout --svg /dev/fd/1");
+  INFO(result.err);
+  CHECK(result.code == 0);
+  CHECK(result.out.starts_with("digraph"));
+  auto const svg = result.out.find("</svg>\n"), plan = result.out.find("levels");
+  CHECK((svg < plan && plan < result.out.find("machine ")));
+}
+
+TEST_CASE("a picture is the only file that drawing it makes, and stays where none can be drawn") {
+  folder const here;
+  std::ofstream(here / "g.svg.dot") << "mine";
+  std::string const command = "explain gemm -m 90 -n 90 -k 90 --svg g.svg";
+  CHECK(heptad_run(here, command).code == 0);
+  CHECK(read_text(here / "g.svg.dot") == "mine");
+  std::string const picture = read_text(here / "g.svg");
+  CHECK(picture.ends_with("</svg>\n"));
+  std::ofstream(here / "dot") << "#!/bin/sh\necho half; exit 1\n";
+  fs::permissions(here / "dot", fs::perms::owner_all);
+  auto const failed = heptad_run(here, command, "PATH=.");
+  CHECK(failed.err == "heptad: g.svg could not be drawn by Graphviz (dot)\n");
+  CHECK(read_text(here / "g.svg") == picture);
+}
+
+TEST_CASE("without a device nothing is made for its profile") {
+  folder const here;
+  auto const result = heptad_run(here, "calibrate --device cuda -o new/profiles.json", "CUDA_VISIBLE_DEVICES=");
+  INFO(result.err);
+  CHECK(result.code == 1);
+  CHECK(is_one_line(result.err));
+  CHECK_FALSE(fs::exists(here / "new"));
+}
+
+TEST_CASE("JSON is printed whatever bytes a name or a source has, and a search says its start as a shell reads it") {
+  folder const here;
+  std::string text = read_text(HEPTAD_ALGORITHMS_DIR "/winograd.txt");
+  text.insert(text.find("\nsource ") + 8, "Gen\xe8ve ");
+  std::ofstream(here / "a 'b'\xff.txt") << text;
+  std::string const start = R"($'a \'b\'\xff.txt')";
+  std::ofstream(here / "run") << "'" HEPTAD_PROGRAM "' search 2 2 2 --moves 10 --seconds 1000000 --json --from "
+                              << start;
+  CHECK(std::system(("cd '" + here.path.string() + "' && bash run >out 2>err").c_str()) == 0);
+  INFO(read_text(here / "err"));
+  auto const found = nlohmann::json::parse(read_text(here / "out"));
+  CHECK(found["source"].get<std::string>().find(R"( --from 'a '\''b'\''�.txt')") != std::string::npos);
+  fs::create_directories(here / "mine");
+  text.replace(text.find("winograd"), 8, "latin1");
+  std::ofstream(here / "mine/latin1.txt") << text;
+  auto const algorithms = json_of(heptad_run(here, "info --json", "HEPTAD_ALGORITHMS=mine"))["algorithms"];
+  CHECK(std::ranges::any_of(algorithms, [](auto const& x) {
+    return x["source"].template get<std::string>().find("Gen�ve") != std::string::npos;
+  }));
+}
+
 TEST_CASE("folders that are missing are made") {
   folder const here;
   write_random<double>(here / "A.npy", 20, 20, false);

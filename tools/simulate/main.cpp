@@ -24,6 +24,7 @@
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tools/print_json.hpp"
 #include "tools/simulate/arguments.hpp"
 #include "tools/simulate/graphs.hpp"
 #include "tools/simulate/measured_tasks.hpp"
@@ -280,7 +281,7 @@ void run(arguments const& given) {
   json const *const fast = best(out["runs"], true), *const classical = best(out["runs"], false);
   if (fast != nullptr && classical != nullptr)
     out["fast_over_classical"] = (*classical)["seconds"].get<double>() / (*fast)["seconds"].get<double>();
-  if (given.as_json) fmt::print("{}\n", out.dump(2));
+  if (given.as_json) print_json(out);
   else print(out);
 }
 
