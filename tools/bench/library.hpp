@@ -3,6 +3,7 @@
 // of threads.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,12 +38,13 @@ public:
 
 /// What the measurement lets Heptad choose; the peers have no such choice.
 struct own_options {
-  int max_levels = -1;        ///< negative: as many as pay
-  double max_workspace = -1;  ///< bytes; negative: the default cap
+  int max_levels = -1;                       ///< negative: as many as pay
+  std::optional<std::size_t> max_workspace;  ///< bytes; none: the default cap
   std::string algorithm = "auto";
-
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(own_options, max_levels, max_workspace, algorithm)
 };
+
+void to_json(nlohmann::json& to, own_options const& from);
+void from_json(nlohmann::json const& from, own_options& to);
 
 std::unique_ptr<library> make_own(int threads, own_options const& wishes);
 

@@ -13,7 +13,7 @@ public:
   own(int threads, own_options const& wishes) : workers_(threads) {
     wishes_.max_levels = wishes.max_levels;
     wishes_.algorithm = wishes.algorithm;
-    if (wishes.max_workspace >= 0) wishes_.max_workspace = static_cast<std::size_t>(wishes.max_workspace);
+    wishes_.max_workspace = wishes.max_workspace;
   }
   [[nodiscard]] library_info info() const override { return {"heptad", version(), "", ""}; }
   void multiply(operands<double>& on) override { run(on); }
@@ -49,6 +49,17 @@ private:
 };
 
 }  // namespace
+
+void to_json(nlohmann::json& to, own_options const& from) {
+  to = {{"max_levels", from.max_levels}, {"max_workspace", nullptr}, {"algorithm", from.algorithm}};
+  if (from.max_workspace) to["max_workspace"] = *from.max_workspace;
+}
+
+void from_json(nlohmann::json const& from, own_options& to) {
+  from.at("max_levels").get_to(to.max_levels);
+  if (auto const& bytes = from.at("max_workspace"); !bytes.is_null()) to.max_workspace = bytes.get<std::size_t>();
+  from.at("algorithm").get_to(to.algorithm);
+}
 
 std::unique_ptr<library> make_own(int threads, own_options const& wishes) {
   return std::make_unique<own>(threads, wishes);
