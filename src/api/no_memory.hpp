@@ -12,7 +12,7 @@ namespace heptad {
 inline error const& no_memory =
     *new error(status::out_of_memory, "out of memory before the product began; C is untouched");
 inline error const& no_memory_to_repeat =
-    *new error(status::out_of_memory, "out of memory when A and B asked for another way to make C; C is overwritten");
+    *new error(status::internal_error, "out of memory when A and B asked for another way to make C; C is overwritten");
 inline error const& failed_midway = *new error(status::internal_error, "a task failed; C may be partly updated");
 
 /// What `call` returns; out of memory is an error like others.

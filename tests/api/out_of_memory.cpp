@@ -2,12 +2,16 @@
 // What is made once and kept, when an allocation fails on the way: for one after the other, until none does.
 #include <oneapi/tbb/info.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <heptad/heptad.hpp>
 
@@ -74,6 +78,47 @@ TEST_CASE("whichever allocation fails while a folder of algorithms is read, none
                          for (char const* name : {"mine323", "mine233", "mine332"})
                            REQUIRE((find_algorithm(name) != nullptr) == done);
                        });
+}
+
+TEST_CASE("whichever allocation fails, C is untouched or made, or the error says otherwise") {
+  std::int64_t const n = 200;
+  std::vector<double> A(static_cast<std::size_t>(n * n), 1), B(A), C(A);
+  A[100 + 100 * n] = std::nan("");  // C is made, then again
+  options fused;
+  fused.force_levels = 1, fused.max_workspace = 256 << 20;
+  fused.scheduler = scheduler_kind::sequential;
+  status failure{};
+  int untouched = 0, overwritten = 0;
+  fail_each_allocation(
+      [&] {
+        std::ranges::fill(C, 7);
+        failure = status::success;
+        try {
+          context workers(1);
+          gemm(workers, 1.0, column_major<double const>(A.data(), n, n, n),
+               column_major<double const>(B.data(), n, n, n), 0.0, column_major(C.data(), n, n, n), fused);
+        } catch (error const& e) {
+          failure = e.code();
+          throw;
+        } catch (std::bad_alloc const&) {
+          failure = status::out_of_memory;  // of the context
+          throw;
+        }
+      },
+      [&](bool done) {
+        if (done) {
+          REQUIRE(std::isnan(C[100]));
+          REQUIRE(C[101] == n);
+        } else if (failure == status::out_of_memory) {
+          ++untouched;
+          REQUIRE(std::ranges::all_of(C, [](double x) { return x == 7; }));
+        } else {
+          ++overwritten;
+          REQUIRE(failure == status::internal_error);
+        }
+      });
+  CHECK(untouched > 10);
+  CHECK(overwritten > 0);
 }
 
 TEST_CASE("where the profile comes from is known, whichever allocation failed when it was first asked for") {
