@@ -164,7 +164,7 @@ def matmul(
     """
     alpha, beta = _arguments.number("alpha", alpha), _arguments.number("beta", beta)
     plan, context = _arguments.optional("plan", plan, Plan), _arguments.optional("context", context, Context)
-    stream = _arguments.optional_integer("stream", stream, signed=False)
+    stream = _arguments.optional_integer("stream", stream, _arguments.SIZE_MAX)
     checked = _arguments.wishes(dict(wishes))
     if _device.is_on_cuda(a):
         if plan is not None or context is not None or return_report:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any, Callable, TypeVar
 
 Kind = TypeVar("Kind")
+INT_MAX, SIZE_MAX = 2**31 - 1, 2**64 - 1
 
 
 def number(name: str, value: Any) -> float:
@@ -18,24 +20,26 @@ def number(name: str, value: Any) -> float:
     raise TypeError(f"{name} = {value!r} must be a number")
 
 
-def integer(name: str, value: Any, bits: int = 64, signed: bool = True, rule: str = "an integer") -> int:
+def integer(name: str, value: Any, most: int = 2**63 - 1, rule: str = "an integer") -> int:
     try:
         result = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} = {value!r} must be {rule}") from None
-    least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-    if result < least:
-        raise ValueError(f"{name} = {result} must be at least {least}")
+    if result < 0:
+        raise ValueError(f"{name} = {result} must be at least 0")
     if result > most:
         raise ValueError(f"{name} = {result} must be at most {most}")
     return result
 
 
-def optional_integer(name: str, value: Any, bits: int = 64, signed: bool = True) -> int | None:
-    return None if value is None else integer(name, value, bits, signed, "an integer or None")
+def optional_integer(name: str, value: Any, most: int) -> int | None:
+    return None if value is None else integer(name, value, most, "an integer or None")
 
 
 def switch(name: str, value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.bool_):
+        value = bool(value)
     return of_type(name, value, bool, "True or False")
 
 
@@ -71,15 +75,15 @@ def element_type(value: Any) -> str:
 WISHES: dict[str, Callable[[str, Any], Any]] = {
     "max_error": number,
     "guaranteed": switch,
-    "max_workspace": lambda name, value: optional_integer(name, value, signed=False),
-    "max_levels": lambda name, value: optional_integer(name, value, bits=32),
-    "force_levels": lambda name, value: optional_integer(name, value, bits=32),
+    "max_workspace": lambda name, value: optional_integer(name, value, SIZE_MAX),
+    "max_levels": lambda name, value: optional_integer(name, value, INT_MAX),
+    "force_levels": lambda name, value: optional_integer(name, value, INT_MAX),
     "algorithm": word,
     "deterministic": switch,
     "scheduler": word,
     "kernel": word,
     "scaling": word,
-    "check": lambda name, value: integer(name, value, bits=32),
+    "check": lambda name, value: integer(name, value, INT_MAX),
     "refine": switch,
 }
 

@@ -36,9 +36,12 @@ def empty(like: Any, rows: int, cols: int) -> Any:
 
 
 def keep_until_passed(array: Any, stream: int) -> None:
-    """Has PyTorch give the memory of its array to another only when the stream has passed what uses it."""
+    """Has PyTorch give the memory of its array to another only when the stream has passed what uses it.
+
+    PyTorch does so by itself for the stream that was current when it made the array, which need not be the current one.
+    """
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(array, torch.Tensor) or current_stream(array) == stream:
+    if torch is None or not isinstance(array, torch.Tensor):
         return
     cuda = torch.cuda
     array.record_stream(cuda.default_stream(array.device) if stream == 1 else cuda.ExternalStream(stream, array.device))

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import os
 import platform
 import statistics
 import time
@@ -91,9 +93,23 @@ def shapes(text: str) -> list[tuple[int, int, int]]:
     return [shape(one) for one in text.split(",")]
 
 
+def require_writable(file: str) -> None:
+    """Raises OSError where a file cannot be written. Leaves what is there."""
+    existed = os.path.lexists(file)
+    with open(file, "ab"):
+        pass
+    if not existed:
+        os.remove(file)
+
+
 def run(arguments: argparse.Namespace) -> None:
     import numpy as np
 
+    # What would fail in the end fails before the work.
+    for file in filter(None, (arguments.json, arguments.plot)):
+        require_writable(file)
+    if arguments.plot:
+        importlib.import_module("matplotlib")
     if arguments.threads is not None:
         set_num_threads(arguments.threads)
     record: dict[str, Any] = {

@@ -86,7 +86,7 @@ operand read_operand(char const* name, nb::handle source) {
   if (!nb::try_cast(source, array, false)) reject_object(name, source);
   operand x = view_of(name, std::move(array));
   if (!has_zero_stride(x)) return x;
-  nb::object const copy = nb::module_::import_("numpy").attr("array")(source);
+  nb::object const copy = nb::module_::import_("numpy").attr("array")(source, nb::arg("order") = "C");
   return view_of(name, nb::cast<nb::ndarray<nb::ro>>(copy));
 }
 

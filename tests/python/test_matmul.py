@@ -84,6 +84,22 @@ def test_broadcast_operands_are_copied():
     assert np.abs(heptad.matmul(a, random(K, N)) - a @ random(K, N)).max() < tolerance("float64")
 
 
+@pytest.mark.parametrize("of", ["row", "column"])
+def test_a_copy_of_a_broadcast_operand_has_the_order_c(of):
+    a = np.broadcast_to(random(1, K) if of == "row" else random(M, 1), (M, K))
+    b = random(K, N)
+    plan = heptad.plan(M, N, K, a_order="C", b_order="C")
+    assert np.abs(heptad.matmul(a, b, plan=plan) - a @ b).max() < tolerance("float64")
+    a = np.broadcast_to(random(1, M) if of == "row" else random(K, 1), (K, M)).T
+    assert np.abs(heptad.matmul(a, b, plan=plan) - a @ b).max() < tolerance("float64")
+
+
+def test_switches_of_numpy_are_as_good_as_those_of_python():
+    a, b = random(M, K), random(K, N)
+    report = heptad.matmul(a, b, deterministic=np.bool_(True), guaranteed=np.False_, return_report=True)[1]
+    assert report.plan.deterministic
+
+
 def test_windows_that_share_elements_are_refused():
     windows = np.lib.stride_tricks.sliding_window_view(np.arange(20.0), 5)
     with pytest.raises(ValueError, match="two of its 16 x 5 elements at one address"):
@@ -145,7 +161,7 @@ def test_arrays_of_the_buffer_protocol():
         (lambda x: x.update(scheduler="x"), ValueError, "scheduler = 'x' must be one of 'tbb'"),
         (lambda x: x.update(scaling="x"), ValueError, "scaling = 'x' must be one of 'none'"),
         (lambda x: x.update(algorithm="x"), ValueError, "algorithm = 'x' must be"),
-        (lambda x: x.update(check=-1), ValueError, "check = -1 must not be negative"),
+        (lambda x: x.update(check=-1), ValueError, "check = -1 must be at least 0"),
         (lambda x: x.update(check=2**31), ValueError, "check = 2147483648 must be at most 2147483647"),
         (lambda x: x.update(check=True + 0.5), TypeError, "check = 1.5 must be an integer"),
         (lambda x: x.update(maxerror=3), TypeError, "maxerror = 3 is not a wish: these are max_error, "),
@@ -157,6 +173,7 @@ def test_arrays_of_the_buffer_protocol():
         (lambda x: x.update(max_workspace=1e9), TypeError, "max_workspace = 1000000000.0 must be an integer or None"),
         (lambda x: x.update(max_workspace=2**64), ValueError, "max_workspace = 18446744073709551616 must be at most"),
         (lambda x: x.update(max_levels="2"), TypeError, "max_levels = '2' must be an integer or None"),
+        (lambda x: x.update(max_levels=-(2**40)), ValueError, "max_levels = -1099511627776 must be at least 0"),
         (lambda x: x.update(force_levels=0.0), TypeError, "force_levels = 0.0 must be an integer or None"),
         (lambda x: x.update(guaranteed="yes"), TypeError, "guaranteed = 'yes' must be True or False"),
         (lambda x: x.update(scheduler=3), TypeError, "scheduler = 3 must be a string"),

@@ -60,7 +60,8 @@ def test_so_may_those_of_double(dtype):
 @pytest.mark.parametrize(
     "wrong, error, message",
     [
-        ({"m": -1}, ValueError, "m = -1 must not be negative"),
+        ({"m": -1}, ValueError, "m = -1 must be at least 0"),
+        ({"m": -(2**70)}, ValueError, "m = -1180591620717411303424 must be at least 0"),
         ({"m": 2.0}, TypeError, "m = 2.0 must be an integer"),
         ({"n": "3"}, TypeError, "n = '3' must be an integer"),
         ({"k": 2**63}, ValueError, "k = 9223372036854775808 must be at most 9223372036854775807"),
@@ -268,6 +269,18 @@ def test_bench_measures_and_plots(tmp_path):
     assert all(case["max_difference"] < 1e-5 * case["scale"] for case in cases)
     assert all(len(times) == 2 for case in cases for times in case["seconds"].values())
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_bench_tries_its_files_before_it_measures(tmp_path, option):
+    too_large = "1" + 12 * "0"
+    failed = python("-m", "heptad", "bench", "--sizes", too_large, option, str(tmp_path / "none" / "file"))
+    assert failed.returncode == 1 and "No such file or directory" in failed.stderr
+    (tmp_path / "kept").write_text("before")
+    for name in ("kept", "new"):
+        failed = python("-m", "heptad", "bench", "--sizes", too_large, option, str(tmp_path / name))
+        assert failed.returncode == 1 and "NumPy" in failed.stdout
+    assert [(x.name, x.read_text()) for x in tmp_path.iterdir()] == [("kept", "before")]
 
 
 @pytest.mark.parametrize(
