@@ -6,15 +6,20 @@ if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/build/venv/bin/python3
 endif()
 find_package(Python 3.9 COMPONENTS Interpreter Development.Module)
 if(Python_FOUND)
-  # Debian's packages share a folder; below other prefixes, /usr/local say, every version of Python has its own.
-  set(folder lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages)
-  if(EXISTS /etc/debian_version)
-    string(REPLACE site-packages dist-packages folder ${folder})
-    if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-      set(folder lib/python3/dist-packages)
+  set(HEPTAD_PYTHON_FOLDER "" CACHE STRING
+    "Where the Python package is installed below the prefix; empty: where the interpreter looks")
+  set(heptad_python_folder ${HEPTAD_PYTHON_FOLDER})
+  if(NOT heptad_python_folder)
+    # Debian's packages share a folder; below other prefixes, /usr/local say, every version of Python has its own.
+    execute_process(COMMAND ${Python_EXECUTABLE} -c "import sysconfig; print('deb_system' in sysconfig.get_scheme_names())"
+      OUTPUT_VARIABLE of_debian OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(heptad_python_folder lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages)
+    if(of_debian AND CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+      set(heptad_python_folder lib/python3/dist-packages)
+    elseif(of_debian)
+      string(REPLACE site-packages dist-packages heptad_python_folder ${heptad_python_folder})
     endif()
   endif()
-  set(HEPTAD_PYTHON_FOLDER ${folder} CACHE STRING "Where the Python package is installed below the prefix")
   execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_dir
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE no_nanobind)
 endif()
