@@ -176,8 +176,13 @@ early_product multiply_early(graph_runner const& workers, operands<T> const& x, 
   if (!allows(sample.largest_A(), sample.largest_B())) return early_product::none;
   r.precaution_seconds = seconds_since(begin);
   run(workers, *kit, x, memory, log, run_kind::looking);
-  auto const [of_A, of_B] = looked_at<T>(*kit->work);
-  return allows(of_A, of_B) ? early_product::right : early_product::doubtful;
+  try {
+    auto const [of_A, of_B] = looked_at<T>(*kit->work);
+    if (allows(of_A, of_B)) return early_product::right;
+  } catch (std::bad_alloc const&) {
+    // There was an objection, and no memory to word it.
+  }
+  return early_product::doubtful;
 }
 
 /// The product by a plan with levels, or where A and B do not allow them by the classical algorithm.

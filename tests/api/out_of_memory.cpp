@@ -55,6 +55,9 @@ void fail_each_allocation(Call const& call, Check const& check) {
   test::allocation_succeeds = nullptr;
 }
 
+/// oneTBB does so once, and waits for ever when that found no memory.
+void ask_for_topology() { (void)oneapi::tbb::info::default_concurrency(); }
+
 /// As few numbers as a file may have.
 machine_profile small_profile() {
   machine_profile p = default_profile();
@@ -81,6 +84,7 @@ TEST_CASE("whichever allocation fails while a folder of algorithms is read, none
 }
 
 TEST_CASE("whichever allocation fails, C is untouched or made, or the error says otherwise") {
+  ask_for_topology();
   std::int64_t const n = 200;
   std::vector<double> A(static_cast<std::size_t>(n * n), 1), B(A), C(A);
   A[100 + 100 * n] = std::nan("");  // C is made, then again
@@ -124,8 +128,7 @@ TEST_CASE("whichever allocation fails, C is untouched or made, or the error says
 TEST_CASE("where the profile comes from is known, whichever allocation failed when it was first asked for") {
   test::profile_folder const folder;
   save_profile(small_profile(), profile_path());
-  // oneTBB asks for the machine's topology once, and waits for ever when that found no memory.
-  (void)oneapi::tbb::info::default_concurrency();
+  ask_for_topology();
   std::optional<context> workers;
   fail_each_allocation(
       [&] {
