@@ -55,13 +55,12 @@ pinned_ring::pinned_ring(std::size_t bytes, int copy_threads)
     if (status == cudaSuccess) status = cudaEventCreateWithFlags(&b.passed, cudaEventDisableTiming);
     b.data = static_cast<char*>(data);
     if (status == cudaSuccess) continue;
-    (void)cudaGetLastError();
     for (buffer& made : buffers_) {
       if (made.passed != nullptr) cudaEventDestroy(made.passed);
       cudaFreeHost(made.data);
     }
-    throw error(heptad::status::out_of_memory,
-                fmt::format("{} bytes of pinned host memory: {}; C is as it was", bytes, cudaGetErrorString(status)));
+    fail(heptad::status::out_of_memory,
+         fmt::format("{} bytes of pinned host memory: {}; C is as it was", bytes, cudaGetErrorString(status)));
   }
 }
 

@@ -17,10 +17,7 @@ std::size_t element_bytes(element_type type) { return type == element_type::f64 
 
 void check_taken(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // not sticky: the caller may go on
-  auto const code =
-      status == cudaErrorMemoryAllocation ? heptad::status::out_of_memory : heptad::status::internal_error;
-  throw error(code, fmt::format("{}: {}; C is as it was", what, cudaGetErrorString(status)));
+  fail(status_of(status), fmt::format("{}: {}; C is as it was", what, cudaGetErrorString(status)));
 }
 
 }  // namespace

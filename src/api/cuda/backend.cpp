@@ -2,7 +2,6 @@
 // The devices of this process for products that they share with the CPU: each call works on the device that it names,
 // and leaves the thread's current device as it was.
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <cstddef>
 #include <string>
@@ -48,14 +47,8 @@ public:
   [[nodiscard]] char const* version() const noexcept override { return HEPTAD_VERSION; }
 
   std::vector<found_device> devices() override {
-    int count = 0;
-    if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess) {
-      (void)cudaGetLastError();
-      throw error(heptad::status::invalid_argument,
-                  fmt::format("no usable CUDA device: {}", cudaGetErrorString(status)));
-    }
     std::vector<found_device> all;
-    for (int d = 0; d < count; ++d) {
+    for (int d = 0, count = count_devices(); d < count; ++d) {
       found_device& x = all.emplace_back();
       x.number = d;
       cudaDeviceProp properties{};

@@ -19,6 +19,7 @@
 #include "codelets/cuda/combine.hpp"
 #include "codelets/cuda/fused.hpp"
 #include "codelets/cuda/product.hpp"
+#include "schedulers/cuda/check.hpp"
 #include "schedulers/cuda/pinned_ring.hpp"
 #include "schedulers/cuda/stream_executor.hpp"
 #include "src/algorithm/algorithm.hpp"
@@ -35,8 +36,7 @@ using progress_function = std::function<void(double, std::string const&)>;
 
 void check(cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  (void)cudaGetLastError();
-  throw error(heptad::status::internal_error, fmt::format("cuBLAS says {}", cublasGetStatusString(status)));
+  fail(heptad::status::internal_error, fmt::format("cuBLAS says {}", cublasGetStatusString(status)));
 }
 
 class device_memory {

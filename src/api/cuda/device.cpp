@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "schedulers/cuda/check.hpp"
 #include "src/plan/device_profile_file.hpp"
 
 namespace heptad::cuda {
@@ -89,29 +90,25 @@ std::map<int, std::vector<cublasHandle_t>>& idle_handles() {
 
 void check(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // where the caller would take it for one of its own
-  auto const code =
-      status == cudaErrorMemoryAllocation ? heptad::status::out_of_memory : heptad::status::internal_error;
-  throw error(
-      code, fmt::format("{}: {} ({}); nothing was queued", what, cudaGetErrorString(status), cudaGetErrorName(status)));
+  fail(status_of(status),
+       fmt::format("{}: {} ({}); nothing was queued", what, cudaGetErrorString(status), cudaGetErrorName(status)));
+}
+
+int count_devices() {
+  int count = 0;
+  if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess)
+    fail(heptad::status::invalid_argument, fmt::format("no usable CUDA device: {}", cudaGetErrorString(status)));
+  return count;
 }
 
 int current_device() {
   int device = 0;
-  if (cudaError_t const status = cudaGetDevice(&device); status != cudaSuccess) {
-    (void)cudaGetLastError();
-    throw error(heptad::status::invalid_argument,
-                fmt::format("no usable CUDA device: {} ({})", cudaGetErrorString(status), cudaGetErrorName(status)));
-  }
+  if (cudaError_t const status = cudaGetDevice(&device); status != cudaSuccess)
+    fail(heptad::status::invalid_argument,
+         fmt::format("no usable CUDA device: {} ({})", cudaGetErrorString(status), cudaGetErrorName(status)));
   thread_local int known = -1;  // the last one that was found fit
   if (device == known) return device;
-  int count = 0;
-  if (cudaError_t const status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
-    (void)cudaGetLastError();
-    throw error(heptad::status::invalid_argument,
-                fmt::format("no usable CUDA device: {}",
-                            status != cudaSuccess ? cudaGetErrorString(status) : "none was found"));
-  }
+  if (count_devices() == 0) throw error(heptad::status::invalid_argument, "no usable CUDA device: none was found");
   int const major = attribute(cudaDevAttrComputeCapabilityMajor, device);
   int const minor = attribute(cudaDevAttrComputeCapabilityMinor, device);
   if (10 * major + minor < 75)
@@ -189,11 +186,9 @@ leased_handle::leased_handle(int device, cudaStream_t stream) : device_(device) 
                   "handle = null must be a cuBLAS handle while the stream is captured and none of Heptad's is idle, as "
                   "none can be made meanwhile; a call before the capture leaves one");
     cublasStatus_t const status = cublasCreate(&handle_);
-    if (status != CUBLAS_STATUS_SUCCESS) {
-      (void)cudaGetLastError();
-      throw error(status == CUBLAS_STATUS_ALLOC_FAILED ? heptad::status::out_of_memory : heptad::status::internal_error,
-                  fmt::format("cublasCreate: {}; nothing was queued", cublasGetStatusString(status)));
-    }
+    if (status != CUBLAS_STATUS_SUCCESS)
+      fail(status == CUBLAS_STATUS_ALLOC_FAILED ? heptad::status::out_of_memory : heptad::status::internal_error,
+           fmt::format("cublasCreate: {}; nothing was queued", cublasGetStatusString(status)));
   }
   cublasSetStream(handle_, stream);
 }

@@ -11,6 +11,9 @@
 
 namespace heptad::cuda {
 
+/// Throws error{invalid_argument} that says what the driver said.
+int count_devices();
+
 /// Throws error{invalid_argument} that says what the driver said, when there is no device, none that the kernels were
 /// built for (compute capability 7.5 or above), or no driver for this runtime.
 int current_device();
