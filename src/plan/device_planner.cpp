@@ -247,4 +247,10 @@ std::string explain(plan const& how) {
   return text;
 }
 
+bool lacks_memory(plan const& how, device_profile const& device, options const& wishes) {
+  if (wishes.max_workspace) return false;
+  plan const roomy = choose_device_plan(how.type, how.shape, device.memory_bytes, device, wishes);
+  return describe(roomy.stages) != describe(how.stages) || roomy.accumulation != how.accumulation;
+}
+
 }  // namespace heptad::cuda

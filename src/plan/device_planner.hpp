@@ -18,6 +18,9 @@ namespace heptad::cuda {
 plan choose_device_plan(element_type type, problem const& shape, std::size_t free_memory, device_profile const& device,
                         options const& wishes);
 
+/// Whether choose_device_plan(), which made `how`, would make another plan if all memory of the device were free.
+bool lacks_memory(plan const& how, device_profile const& device, options const& wishes);
+
 /// The model errs by a few percent: a level must promise more than that. Narrow arithmetic runs at the limit of power,
 /// which the rates of short measurements do not show: one H200 came to 0.98 where 1.04 was promised, 1.12 where 1.19
 /// was.

@@ -2,7 +2,9 @@
 // What the planner chooses for a device, on made-up devices whose best plan is plain to see.
 #include "src/plan/device_planner.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace heptad;
 using cuda::choose_device_plan;
@@ -110,6 +112,33 @@ TEST_CASE("a fused level needs no workspace when it may have none") {
   wishes.accumulation = cuda::accumulation::atomic;
   CHECK(choose_device_plan(element_type::f32, square(4096), plenty, with_fused(), wishes).accumulation ==
         cuda::accumulation::atomic);
+}
+
+TEST_CASE("a plan lacks memory where another would be made with all that the device has, and only there") {
+  auto const lacks = [](element_type type, cuda::device_profile device, std::size_t free, cuda::options const& wishes) {
+    device.memory_bytes = plenty;
+    return lacks_memory(choose_device_plan(type, square(4096), free, device, wishes), device, wishes);
+  };
+  cuda::options any, forced, exact, capped;
+  forced.force_levels = 2;
+  exact.max_error = 1;
+  capped.max_workspace = 0;
+  for (auto const& wishes : {any, forced}) {
+    CHECK_FALSE(lacks(element_type::f64, arithmetic_only(), plenty, wishes));
+    CHECK(lacks(element_type::f64, arithmetic_only(), 0, wishes));
+  }
+  CHECK_FALSE(lacks(element_type::f64, arithmetic_only(), 0, exact));
+  CHECK_FALSE(lacks(element_type::f64, arithmetic_only(), 0, capped));
+  CHECK(lacks(element_type::f32, with_fused(), 1 << 10, any));  // no room for the counters: by streams
+  // Levels that would gain, but less than they must.
+  auto device = arithmetic_only();
+  auto const best = [&device] {
+    auto const p = choose_device_plan(element_type::f64, square(4096), plenty, device, {});
+    return p.classical_seconds / std::ranges::min(p.candidates, {}, &candidate::seconds).seconds;
+  };
+  for (device.pass_gbytes = 1; best() <= 1.005;) device.pass_gbytes *= 1.01;
+  REQUIRE(best() < 1.02);
+  CHECK_FALSE(lacks(element_type::f64, device, 0, any));
 }
 
 TEST_CASE("products that wait for each other leave a device idle that has more multiprocessors than they have tiles") {

@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -118,17 +117,14 @@ struct plan_key {
 struct planned {
   executable ready;
   std::size_t free;   // bytes, when it was planned
-  bool lacks_memory;  // for a better plan
+  bool lacks_memory;  // for another plan
 };
 
 planned plan_with_free_memory(plan_key const& key) {
   std::size_t const free = free_memory();
-  plan const how = choose_device_plan(key.type, key.shape, free, profile_of(key.device), key.wishes);
-  bool const none_fits = key.wishes.force_levels > 0 && how.stages.empty();
-  bool const lacks = !key.wishes.max_workspace && std::ranges::any_of(how.candidates, [&](candidate const& c) {
-    return c.workspace > how.workspace_cap && (c.seconds < how.seconds || none_fits);
-  });
-  return {executable(how), free, lacks};
+  device_profile const device = profile_of(key.device);
+  plan const how = choose_device_plan(key.type, key.shape, free, device, key.wishes);
+  return {executable(how), free, lacks_memory(how, device, key.wishes)};
 }
 
 /// A plan that lacks memory is made again once twice as much is free.
