@@ -233,9 +233,9 @@ HEPTAD_API plan make_plan(context& workers, problem const& shape, options const&
 /// C := alpha A B + beta C, with A m×k, B k×n, C m×n. Blocking. C must overlap neither A nor B.
 /// beta = 0: C is never read. alpha = 0 or k = 0: A and B are never read.
 /// Throws error; after status::invalid_argument and status::out_of_memory C is untouched.
-/// Callable from several threads on one context, and from inside a TBB task. In the child of a fork the calling thread
-/// does all the work, on default_context(), on a new context, or on one on which no other thread was in a call at the
-/// fork; nor may one have been in a context's first call then: hwloc, which it asks, leaves the child a closed lock.
+/// Callable from several threads on one context, and from inside a TBB task. In the child of a fork whose parent had
+/// made a context the calling thread does all the work, on default_context(), on a new context, or on one on which no
+/// other thread was in a call at the fork; where it had made none, the child has workers as any other process.
 template <typename T>
 HEPTAD_API report gemm(context& workers, T alpha, matrix_view<T const> A, matrix_view<T const> B, T beta,
                        matrix_view<T> C, options const& wishes = {});

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every algorithm that has a name: the files under algorithms/, embedded at build time, with their symmetries, and what
 // users add. Only the first lines of an embedded file are read until someone asks for it by name or by shape.
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -18,6 +16,7 @@
 
 #include "src/algorithm/algorithm.hpp"
 #include "src/algorithm/embedded.hpp"
+#include "src/process/fork_safe.hpp"
 
 namespace heptad {
 namespace {
@@ -99,9 +98,7 @@ std::optional<asked_shape> parse_shape(std::string_view text) {
 bool is_path(std::string const& name) { return name.find('/') != std::string::npos || name.ends_with(".txt"); }
 
 constinit std::mutex mutex;
-// A thread of the parent may hold it while another one forks: the child would wait for it for ever.
-[[maybe_unused]] int const registered =
-    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+fork_safe<mutex> const in_forks;
 
 class catalogue {
 public:

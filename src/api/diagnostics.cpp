@@ -3,7 +3,6 @@
 #include "src/api/diagnostics.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <cstdio>
 #include <fstream>
@@ -11,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "src/process/fork_safe.hpp"
 
 namespace heptad {
 namespace {
@@ -20,9 +21,7 @@ std::string title(graph const& g) {
 }
 
 constinit std::mutex one_writer;
-// A thread of the parent may hold it while another one forks: the child would wait for it for ever.
-[[maybe_unused]] int const registered =
-    pthread_atfork([] { one_writer.lock(); }, [] { one_writer.unlock(); }, [] { one_writer.unlock(); });
+fork_safe<one_writer> const in_forks;
 
 }  // namespace
 

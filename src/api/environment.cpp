@@ -15,7 +15,7 @@
 #include "schedulers/starpu/backend.hpp"
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/arguments.hpp"
-#include "src/plan/lasting.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad {
 namespace {

@@ -20,7 +20,7 @@ struct environment {
   options defaults;        ///< HEPTAD_SCHEDULER, _MAX_LEVELS, _FORCE_LEVELS, _MAX_ERROR, _MAX_WORKSPACE, _KERNEL
   bool verbose = false;    ///< HEPTAD_VERBOSE: one line on stderr for every call
   std::string algorithms;  ///< HEPTAD_ALGORITHMS: directory of algorithm files, known from the first call on
-  std::string trace;       ///< HEPTAD_TRACE: file for the trace of the latest call
+  std::string trace;       ///< HEPTAD_TRACE: file for the trace of all calls
 };
 
 /// Pure. `get` gives the value of a variable, or null; an empty one is as good as null. Throws error{invalid_argument}

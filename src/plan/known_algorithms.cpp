@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "src/plan/known_algorithms.hpp"
 
-#include <pthread.h>
-
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "src/plan/find_or_make.hpp"
+#include "src/process/fork_safe.hpp"
 
 namespace heptad {
 namespace {
@@ -18,9 +17,7 @@ struct everything_known {
 };
 
 constinit std::mutex mutex;
-// A thread of the parent may hold it while another one forks: the child would wait for it for ever.
-[[maybe_unused]] int const registered =
-    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+fork_safe<mutex> const in_forks;
 
 /// Under the mutex. Never destroyed: exit handlers of the program may still multiply.
 everything_known& all() {

@@ -7,8 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "src/plan/lasting.hpp"
-
 namespace heptad {
 namespace {
 
@@ -87,7 +85,7 @@ algorithm_header header_of(std::string const& name) {
 }  // namespace
 
 void shape_group::load() const {
-  std::call_once(loaded_, [this] {
+  loaded_.call([this] {
     std::vector<known_algorithm const*> all;
     for (std::string const& name : names_)
       if (auto const x = find_algorithm(name); named_ || has_short_sums(*x)) all.push_back(&know(x));

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "src/plan/known_algorithms.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad {
 
@@ -32,7 +32,7 @@ private:
   level_counts blocks_;
   std::vector<std::string> names_;
   bool named_;
-  mutable std::once_flag loaded_;
+  mutable once loaded_;
   mutable std::vector<known_algorithm const*> passes_, fused_;
 };
 

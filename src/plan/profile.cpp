@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 
 #include "src/plan/json_fields.hpp"
 #include "src/plan/replace_file.hpp"
+#include "src/process/fork_safe.hpp"
 
 namespace heptad {
 namespace {
@@ -123,6 +125,10 @@ std::string stale_reason(machine_profile const& p, std::string const& kernel) {
   return {};
 }
 
+// hwloc keeps a lock of its own, which must be open in the child of a fork too.
+constinit std::mutex in_hwloc;
+fork_safe<in_hwloc> const in_forks;
+
 // Empty where hwloc knows no name. Virtual machines call unlike processors the same: the numbers tell them apart.
 std::string cpu_of(hwloc_obj_t where) {
   auto const text = [where](char const* key) { return hwloc_obj_get_info_by_name(where, key); };
@@ -143,6 +149,7 @@ machine_profile default_profile() {
   p.f64 = default_rates(65, 8);
   p.f32 = default_rates(130, 16);
 
+  std::lock_guard const lock(in_hwloc);
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return p;
   std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> const topology(raw, &hwloc_topology_destroy);

@@ -8,6 +8,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/environment.hpp"
 #include "src/plan/palette.hpp"
+#include "src/plan/profile.hpp"
 #include "tests/dropin/in_child.hpp"
 
 using namespace heptad;
@@ -16,6 +17,7 @@ namespace {
 
 bool make_all() {
   (void)process_environment();
+  (void)default_profile();  // by hwloc
   palette const all("auto", false);
   return std::ranges::all_of(all.shapes, [](auto const& shape) { return !shape->passes().empty(); });
 }

@@ -10,14 +10,14 @@
 
 namespace heptad {
 
-template <typename T>
-class lasting {
+/// std::call_once for the process and the children that it forks.
+class once {
 public:
-  /// `make` is called once, and again after it threw.
+  /// `make` is called once, and again after it threw. One that reaches the same object again waits for itself, for
+  /// ever.
   template <typename Make>
-  T& get(Make const& make) {
-    for (;;) {
-      if (T* const made = made_.load()) return *made;
+  void call(Make const& make) {
+    while (!made_.load()) {
       pid_t const self = getpid();
       pid_t maker = maker_.load();
       if (maker == self) maker_.wait(self);  // for another thread
@@ -35,13 +35,31 @@ private:
         maker.notify_all();
       }
     } const at_the_end{maker_};
-    if (made_.load() == nullptr) made_ = new T(make());
+    if (made_.load()) return;
+    make();
+    made_ = true;
   }
 
   static constexpr pid_t nobody = 0;
 
-  std::atomic<T*> made_{nullptr};
+  std::atomic<bool> made_{false};
   std::atomic<pid_t> maker_{nobody};  // the process, one of whose threads makes it: a child's parent does not
+};
+
+/// A static constinit object.
+template <typename T>
+class lasting {
+public:
+  /// `make` as of once.
+  template <typename Make>
+  T& get(Make const& make) {
+    once_.call([&] { made_ = new T(make()); });
+    return *made_;
+  }
+
+private:
+  once once_;
+  T* made_ = nullptr;
 };
 
 }  // namespace heptad
