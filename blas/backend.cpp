@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "blas/looked_up.hpp"
 #include "blas/say.hpp"
 
 extern "C" __attribute__((visibility("default"))) char const heptad_blas_mark[] = "Heptad's drop-in BLAS";
@@ -98,8 +99,8 @@ backend::backend(std::string const& wanted) {
 void* backend::find(char const* symbol) const {
   if (void* const found = find_in(blas_, symbol)) return found;
   if (void* const found = find_in(RTLD_NEXT, symbol)) return found;
-  static void* const lapack = dlopen("liblapack.so.3", RTLD_LAZY | RTLD_LOCAL);
-  return find_in(lapack, symbol);
+  static constinit looked_up lapack;
+  return find_in(lapack.get([] { return dlopen("liblapack.so.3", RTLD_LAZY | RTLD_LOCAL); }), symbol);
 }
 
 int backend::threads() const {

@@ -3,17 +3,17 @@
 // A row-major matrix is the transpose of a column-major one: a call in row-major order is one of the Fortran routine
 // with operands, sides and triangles exchanged. What is not carried goes to the backend's CBLAS as it came.
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "blas/calls.hpp"
+#include "blas/looked_up.hpp"
 #include "blas/process.hpp"
 
 #define EXPORTED extern "C" __attribute__((visibility("default"))) void
 
 namespace {
 
-using heptad::blas::this_process;
+using heptad::blas::looked_up, heptad::blas::this_process;
 
 // The enumerations of the CBLAS, whose values are part of its binary interface. What they do not have becomes '?',
 // which no routine takes.
@@ -41,18 +41,13 @@ constexpr char other(char letter) {
 }
 constexpr char other_side(char letter) { return letter == 'L' ? 'R' : letter == 'R' ? 'L' : letter; }
 
-/// The backend's symbol with this name, or null.
-template <typename Function>
-Function* found(std::string const& name) {
-  return reinterpret_cast<Function*>(this_process().real.find(name.c_str()));
-}
-
 }  // namespace
 
 // A backend without a CBLAS gets the Fortran call instead.
-#define PASS(symbol, fortran, fortran_arguments, T, ...)      \
-  static auto* const real = found<decltype(symbol)>(#symbol); \
-  if (real != nullptr) return real(__VA_ARGS__);              \
+#define PASS(symbol, fortran, fortran_arguments, T, ...)                               \
+  static constinit looked_up of_backend;                                               \
+  void* const real = of_backend.get([] { return this_process().real.find(#symbol); }); \
+  if (real != nullptr) return reinterpret_cast<decltype(symbol)*>(real)(__VA_ARGS__);  \
   this_process().backend_of<T>().fortran fortran_arguments
 
 #define HEPTAD_CBLAS(GEMM, SYMM, SYRK, SYR2K, TRMM, TRSM, T, I)                                                        \

@@ -90,8 +90,8 @@ template <typename T>
 template <typename T>
 std::int32_t factor_panel(matrix_view<T> const& A, std::int32_t* pivots) {
 #if defined(__x86_64__)
-  static bool const avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-  static bool const avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  bool const avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+  bool const avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (avx512) return factor_avx512(A, pivots);
   if (avx2) return factor_avx2(A, pivots);
 #endif

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -73,27 +74,38 @@ process::memo* process::fresh_memo() noexcept {
 
 namespace {
 
+constinit std::mutex making;
+constinit std::atomic<process*> made{nullptr};
+
+/// A fork waits for what another thread makes: the child could neither wait for it nor make it again.
+[[maybe_unused]] int const registered = pthread_atfork([] { making.lock(); }, [] { making.unlock(); },
+                                                       [] {
+                                                         making.unlock();
+                                                         if (process* const of_parent = made) of_parent->after_fork();
+                                                       });
+
 /// Never destroyed: exit handlers of the program may still multiply. It takes no memory, so that the first call can
 /// always be passed on, but to read long values of variables.
 process* make_process() noexcept {
   alignas(process) static std::byte room[sizeof(process)];
-  static process* made = nullptr;
   try {
-    made = ::new (room) process(settings_of_process());
+    return ::new (room) process(settings_of_process());
   } catch (std::bad_alloc const&) {
     say("no memory to find the backend with");
     std::abort();
   }
-  pthread_atfork(nullptr, nullptr, [] { made->after_fork(); });
-  if (made->how.verbose) std::atexit([] { made->print_summary(); });
-  return made;
 }
 
 }  // namespace
 
 process& this_process() {
-  static process& state = *make_process();
-  return state;
+  if (process* const known = made) return *known;
+  std::lock_guard const lock(making);
+  if (made == nullptr) {
+    made = make_process();
+    if (made.load()->how.verbose) std::atexit([] { made.load()->print_summary(); });
+  }
+  return *made;
 }
 
 void process::after_fork() noexcept {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -156,6 +157,23 @@ void fork_while_others_multiply() {
 }
 
 }  // namespace
+
+TEST_CASE("a fork while another thread makes the first call leaves the child able to multiply", "[unsanitized]") {
+  integer_product const x(16, 16, 16);
+  auto const expected = x.expected();
+  constexpr int rounds = 40;
+  int right = 0;
+  // A process that has made no call.
+  auto const fork_meanwhile = [&] {
+    std::thread first([&] { (void)x.by_blas(); });
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * right));
+    bool const done = in_child([&] { return x.by_blas() == expected; });
+    first.join();
+    return done;
+  };
+  while (right < rounds && in_child(fork_meanwhile)) ++right;
+  CHECK(right == rounds);
+}
 
 TEST_CASE("a fork while other threads multiply leaves the child able to", "[unsanitized]") {
   fork_while_others_multiply();
