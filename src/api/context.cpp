@@ -131,8 +131,10 @@ std::shared_ptr<oneapi::tbb::task_arena> arena_of(context& workers) {
   return {group, &group->arena()};
 }
 
+context* known_default_context() noexcept { return process_context.load(); }
+
 context& default_context() {
-  if (context* const known = process_context.load()) return *known;
+  if (context* const known = known_default_context()) return *known;
   auto fresh = or_no_memory([] {
     environment const& env = process_environment();
     options const& defaults = usable_defaults(env);

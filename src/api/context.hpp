@@ -65,6 +65,9 @@ private:
 /// This process is the child of a fork after the parent had workers: products run on the calling thread alone.
 bool without_workers() noexcept;
 
+/// The default context, or null where nothing has asked for it yet.
+context* known_default_context() noexcept;
+
 /// Cores that the process may run on (its CPU affinity).
 int usable_cores();
 

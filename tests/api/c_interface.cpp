@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "src/api/context.hpp"
 #include "tests/api/reference.hpp"
 
 using heptad::test::layout;
@@ -147,6 +148,12 @@ TEST_CASE("the last error belongs to its thread") {
   CHECK(heptad_dgemm('n', 'n', -1, 0, 0, 1, nullptr, 1, nullptr, 1, 0, nullptr, 1) == HEPTAD_INVALID_ARGUMENT);
   CHECK(std::string(heptad_last_error()) == "m = -1 must not be negative");
   std::thread([] { CHECK(std::string(heptad_last_error()).empty()); }).join();
+}
+
+TEST_CASE("freeing the workspace of a default context that there is not makes none") {
+  bool const there_is_one = heptad::known_default_context() != nullptr;
+  CHECK(heptad_release_workspace() == HEPTAD_SUCCESS);
+  CHECK((heptad::known_default_context() != nullptr) == there_is_one);
 }
 
 TEST_CASE("the number of threads can be set and read, and status values have names") {
