@@ -89,11 +89,14 @@ sampled_error sampled_check<T>::judge(plan const& how) noexcept {
   if (!judged) return result;
   result.observed = largest / std::sqrt(static_cast<double>(C.cols));
   double const u = unit_roundoff(how.type);
-  double const alpha = x_.reads_factors() ? std::abs(static_cast<double>(x_.alpha)) : 0;
+  bool const multiplies = x_.reads_factors();
+  double const k = multiplies ? static_cast<double>(x_.A.cols) : 0;
+  double const alpha = multiplies ? std::abs(static_cast<double>(x_.alpha)) : 0;
   double const beta = std::abs(static_cast<double>(x_.beta));
   double const bound = how.bound * alpha * largest_A_ * largest_B_;
-  // What underflows is not in the bound; of each of the k products of an element at most half of the least number.
-  double const lost = alpha * static_cast<double>(x_.A.cols + 2) * std::numeric_limits<T>::denorm_min();
+  // What underflows is not in the bound: at most half of the least number in each of the k products of an element, and
+  // again where a sum of them, times alpha, comes to C, where C is multiplied by beta, and where it is scaled back.
+  double const lost = (alpha * k + k + 2) * std::numeric_limits<T>::denorm_min();
   result.limit = tail * (u * (bound + (how.bound_of_C + 1) * beta * largest_C_) + lost);
   result.passed = result.observed <= result.limit;
   return result;

@@ -76,6 +76,43 @@ TEMPLATE_TEST_CASE("an error planted in C is found and about as large as it is",
   }
 }
 
+TEMPLATE_TEST_CASE("right results that are hardly above the least number pass, and one that is wrong there fails", "",
+                   double, float) {
+  using T = TestType;
+  struct {
+    T alpha, beta;
+    std::int64_t k;
+    int exponent;  // of A
+  } const cases[] = {{T(1), T(0.5), 0, 2},
+                     {T(0), T(0.5), 5, 2},
+                     {T(1e-3), T(0), 3, 10},
+                     {T(1e-3), T(1), 3, 4},
+                     {T(0.3), T(0.7), 40, 3}};
+  constexpr T least = std::numeric_limits<T>::denorm_min();
+  generator random(7);
+  context workers(1);
+  options wishes;
+  wishes.check = 3;
+  for (auto const& c : cases) {
+    product<T> x(50, 7, c.k, layout::columns, layout::columns, layout::columns);
+    x.alpha = c.alpha, x.beta = c.beta;
+    x.A.fill(random);
+    x.B.fill(random);
+    for (std::int64_t i = 0; i < x.m(); ++i) {
+      for (std::int64_t p = 0; p < c.k; ++p) x.A(i, p) *= std::ldexp(least, c.exponent);
+      for (std::int64_t j = 0; j < x.n(); ++j) x.C0(i, j) = T(2 * below(random, 4) + 1) * least;
+    }
+    x.reset();
+    CAPTURE(c.alpha, c.beta, c.k);
+    sampled_check<T> check({x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view()}, 3);
+    report const r = gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), wishes);
+    REQUIRE(r.check);
+    CHECK(r.check->passed);
+    x.C(3, 4) += T(50 * (c.k + 2)) * least;
+    CHECK_FALSE(check.judge(r.plan).passed);
+  }
+}
+
 TEST_CASE("rows whose exact result is not finite are not judged") {
   generator random(5);
   context workers(2);
