@@ -28,15 +28,16 @@ std::size_t scratch_of(prepared_plan const& p) {
   return make_executor<T>(p.work, p.how, gemm_operands<T>{}, nullptr)->scratch_bytes();
 }
 
-std::string best_kernels(element_type type) {
-  return type == element_type::f64 ? cpu::best_kernel_set<double>().name : cpu::best_kernel_set<float>().name;
+void name_kernels(plan& p) {
+  if (!p.kernel.empty() && p.kernel != "auto") return;
+  p.kernel = p.type == element_type::f64 ? cpu::best_kernel_set<double>().name : cpu::best_kernel_set<float>().name;
 }
 
 /// All but the order of the tasks.
 std::shared_ptr<prepared_plan> build_graph(plan how, machine_profile const& machine, scheduler_kind scheduler) {
   auto p = std::make_shared<prepared_plan>();
   p->how = std::move(how);
-  if (p->how.kernel.empty() || p->how.kernel == "auto") p->how.kernel = best_kernels(p->how.type);
+  name_kernels(p->how);
   // The bits follow from the graph: a deterministic one is cut for the whole machine, whatever part of it works.
   plan cut = p->how;
   if (cut.deterministic) cut.workers = machine.cores;
@@ -56,7 +57,7 @@ std::size_t bytes_under_cap(prepared_plan const& p, machine_profile const& machi
   return only_packing(outline_of(p.how)) ? 0 : counted_bytes(p, machine);
 }
 
-/// Of a plan that fits: those workers beyond the cores do not work for whose scratch there is no room.
+/// Of a deterministic plan that fits: those workers beyond the cores do not work for whose scratch there is no room.
 void leave_out_workers(prepared_plan& p, std::size_t cap) {
   if (p.bytes() <= cap || only_packing(outline_of(p.how))) return;
   p.how.workers = static_cast<int>((cap - p.shared_bytes) / p.scratch_bytes);
@@ -92,22 +93,8 @@ bool ask_for_less(plan_key& key, plan const& how) {
   return true;
 }
 
-workspace descend(context::impl& state, plan_key key, std::shared_ptr<prepared_plan const> prepared,
-                  lease_wishes const& lease = {}) {
-  workspace result{std::move(prepared), {}, false};
-  for (;;) {
-    prepared_plan const& p = *result.prepared;
-    result.shared_bytes = lease.with_shared ? p.shared_bytes : 0;
-    auto const lanes = static_cast<std::size_t>(std::max(lease.lanes, p.how.workers));
-    result.memory = state.memory.take(result.shared_bytes + p.scratch_bytes * lanes);
-    if (result.memory) return result;
-    if (!ask_for_less(key, result.prepared->how)) {
-      throw error(status::out_of_memory,
-                  fmt::format("no memory for {} bytes of packing scratch; C is untouched", result.prepared->bytes()));
-    }
-    result.prepared = prepare(state, key);
-    result.fell_back = true;
-  }
+std::size_t shared_bytes_for(prepared_plan const& p, lease_wishes const& lease) {
+  return lease.with_shared ? p.shared_bytes : 0;
 }
 
 /// What devices take of the graph, where libheptad_cuda is found. Deterministic bits are those of the CPU.
@@ -131,6 +118,10 @@ std::shared_ptr<prepared_plan> build_for_devices(plan_key const& key, machine_pr
 }
 
 }  // namespace
+
+std::size_t bytes_for(prepared_plan const& p, lease_wishes const& lease) {
+  return shared_bytes_for(p, lease) + p.scratch_bytes * static_cast<std::size_t>(std::max(lease.lanes, p.how.workers));
+}
 
 std::size_t counted_bytes(prepared_plan const& p, machine_profile const& machine) {
   int const workers = p.how.deterministic ? machine.cores : p.how.workers;
@@ -169,9 +160,25 @@ std::shared_ptr<prepared_plan const> prepare(context::impl& state, plan_key cons
   }
 }
 
+workspace with_memory(context::impl& state, plan_key key, std::shared_ptr<prepared_plan const> prepared,
+                      lease_wishes const& lease) {
+  workspace result{std::move(prepared), {}, false};
+  for (;;) {
+    result.shared_bytes = shared_bytes_for(*result.prepared, lease);
+    result.memory = state.memory.take(bytes_for(*result.prepared, lease));
+    if (result.memory) return result;
+    if (!ask_for_less(key, result.prepared->how)) {
+      throw error(status::out_of_memory,
+                  fmt::format("no memory for {} bytes of packing scratch; C is untouched", result.prepared->bytes()));
+    }
+    result.prepared = prepare(state, key);
+    result.fell_back = true;
+  }
+}
+
 workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease) {
   auto prepared = prepare(state, key);
-  return descend(state, std::move(key), std::move(prepared), lease);
+  return with_memory(state, std::move(key), std::move(prepared), lease);
 }
 
 workspace get_classical_workspace(context::impl& state, plan const& instead_of, scheduler_kind scheduler,
@@ -198,7 +205,8 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, opti
   scheduler_kind const scheduler = wishes.scheduler;
   int const workers = std::min(how.workers, threads);
   auto prepared = state.plans.brought.find([&](brought_plan const& known) {
-    return known.scheduler == scheduler && known.how.workers == workers && same_choices(known.how, how);
+    return known.scheduler == scheduler && known.how.workers == workers && same_choices(known.how, how) &&
+           known.how.workspace_cap == how.workspace_cap;
   });
   if (prepared == nullptr) {
     plan wanted = how;
@@ -211,24 +219,22 @@ workspace get_workspace(context::impl& state, plan const& how, int threads, opti
   }
   options fallback = wishes;
   fallback.max_workspace = how.workspace;
-  return descend(state, {how.type, how.shape, workers, fallback}, std::move(prepared), lease);
+  return with_memory(state, {how.type, how.shape, workers, fallback}, std::move(prepared), lease);
 }
 
 void measure_candidates(context::impl& state, plan& p, scheduler_kind scheduler) {
   for (candidate& c : p.candidates) c.workspace = build_graph(*c.how, state.machine(), scheduler)->bytes();
 }
 
+bool keeps_to_cap(plan const& p, machine_profile const& machine, scheduler_kind scheduler) {
+  return bytes_under_cap(*with_order(build_graph(p, machine, scheduler), machine), machine) <= p.workspace_cap;
+}
+
 std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::size_t most, std::size_t variants) {
   machine_profile const& machine = state.machine();
-  std::size_t const free = key.wishes.deterministic ? machine.memory_bytes : free_memory();
-  auto plans = rank_plans(key.type, key.shape, key.workers, free, machine, key.wishes, most, variants);
-  std::erase_if(plans, [&](plan& p) {
-    auto const built = build_graph(p, machine, key.wishes.scheduler);
-    bool const fits = bytes_under_cap(*built, machine) <= p.workspace_cap;
-    if (fits) leave_out_workers(*built, p.workspace_cap);
-    p.kernel = built->how.kernel, p.workers = built->how.workers;
-    return !fits;
-  });
+  auto plans = rank_plans(key.type, key.shape, key.workers, free_memory(), machine, key.wishes, most, variants);
+  std::erase_if(plans, [&](plan const& p) { return !keeps_to_cap(p, machine, key.wishes.scheduler); });
+  std::ranges::for_each(plans, name_kernels);
   if (plans.empty()) plans.push_back(prepare(state, key)->how);
   return plans;
 }

@@ -34,8 +34,15 @@ struct lease_wishes {
   bool with_shared = true;  // false: the buffers of the graph live elsewhere
 };
 
-/// Prepares and leases. Without memory it plans again with half of the workspace, and so on down to the classical
-/// algorithm on one worker; throws error{out_of_memory} when not even that one's packing scratch can be had.
+/// Bytes of such a lease.
+std::size_t bytes_for(prepared_plan const& p, lease_wishes const& lease);
+
+/// Leases what the prepared plan of a key needs. Without memory it plans again with half of the workspace, and so on
+/// down to the classical algorithm on one worker; throws error{out_of_memory} when not even that one's packing scratch
+/// can be had.
+workspace with_memory(context::impl& state, plan_key key, std::shared_ptr<prepared_plan const> prepared,
+                      lease_wishes const& lease);
+/// Prepares and leases.
 workspace get_workspace(context::impl& state, plan_key key, lease_wishes const& lease = {});
 /// The same for a plan that the caller brought, on at most `threads` workers, by the scheduler of `wishes`, which are
 /// those of the plans that take its place where memory is short.
@@ -54,8 +61,11 @@ std::size_t counted_bytes(prepared_plan const& p, machine_profile const& machine
 /// The workspace of every candidate, to the byte: builds their graphs.
 void measure_candidates(context::impl& state, plan& p, scheduler_kind scheduler);
 
+/// Whether the graph of a plan keeps to the plan's cap. Needs the memory that preparing the plan will.
+bool keeps_to_cap(plan const& p, machine_profile const& machine, scheduler_kind scheduler);
+
 /// The plan that would be chosen and others, as rank_plans gives them, but for those whose graphs exceed the cap on
-/// workspace.
+/// workspace. Not for deterministic products: their plan must not follow from a clock.
 std::vector<plan> alternatives(context::impl& state, plan_key const& key, std::size_t most, std::size_t variants);
 
 /// Throws error{invalid_argument} when the plan is not one for this product, or not a plan.

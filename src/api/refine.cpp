@@ -11,6 +11,7 @@
 
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/decisions.hpp"
+#include "src/api/memory.hpp"
 #include "src/api/prepare.hpp"
 #include "src/plan/planner.hpp"
 
@@ -27,11 +28,11 @@ std::string name_of(plan_key const& key) {
   options const& o = key.wishes;
   auto const order = [](bool row_major) { return row_major ? 'r' : 'c'; };
   return fmt::format(
-      "{} {}x{}x{} {}{} beta={} workers={} error={}{} workspace={} levels={}/{} algorithm={} kernel={}{}{}",
+      "{} {}x{}x{} {}{} beta={} workers={} error={}{} workspace={} levels={}/{} algorithm={} kernel={}{}",
       key.type == element_type::f64 ? 'd' : 's', x.m, x.n, x.k, order(x.a_row_major), order(x.b_row_major),
       x.beta_zero ? 0 : 1, key.workers, o.max_error, o.guaranteed ? " guaranteed" : "",
       o.max_workspace ? std::to_string(*o.max_workspace) : "default", o.max_levels, o.force_levels, o.algorithm,
-      o.kernel, o.deterministic ? " deterministic" : "", word_for(o.scheduler));
+      o.kernel, word_for(o.scheduler));
 }
 
 }  // namespace
@@ -57,10 +58,11 @@ refinements::entry* refinements::find(plan_key const& key, machine_profile const
     p.type = key.type;
     p.shape = key.shape;
     p.workers = key.workers;
-    p.deterministic = key.wishes.deterministic;
+    p.workspace_cap = workspace_cap(key.type, key.shape, free_memory(), key.wishes);
     p.reason = "the faster one of two plans that were measured before";
     check_plan(p, key.type, key.shape);
     complete_plan(p, machine);
+    if (!keeps_to_cap(p, machine, key.wishes.scheduler)) return nullptr;
     return &insert(key, {std::move(p)});
   } catch (std::exception const&) {
     return nullptr;  // no plan of this library, or there is no memory for it: the trials are made again

@@ -60,6 +60,20 @@ int planned_for(int workers, machine_profile const& machine, options const& wish
   return wishes.deterministic ? machine.cores : workers;
 }
 
+/// Bytes of workspace that a plan may take where the caller does not say.
+double default_cap(element_type type, problem const& shape, std::size_t free_memory, options const& wishes) {
+  double const elements =
+      double(shape.m) * double(shape.k) + double(shape.k) * double(shape.n) + double(shape.m) * double(shape.n);
+  double const operands = elements * (type == element_type::f64 ? 8 : 4);
+  // Forced levels are for tests at sizes where even the packing is larger than the operands.
+  double const most = wishes.force_levels < 0 ? 2 * operands : std::numeric_limits<double>::infinity();
+  return std::min(most, static_cast<double>(free_memory) / 2);
+}
+
+std::size_t whole_bytes(double cap) {
+  return cap < 1e18 ? static_cast<std::size_t>(cap) : std::numeric_limits<std::size_t>::max();
+}
+
 class planning {
 public:
   planning(element_type type, problem const& shape, int workers, std::size_t free_memory,
@@ -69,15 +83,9 @@ public:
         workers_(workers),
         machine_(machine),
         wishes_(wishes),
-        palette_(wishes.algorithm, wishes.force_levels > 0) {
-    double const elements =
-        double(shape.m) * double(shape.k) + double(shape.k) * double(shape.n) + double(shape.m) * double(shape.n);
-    double const operands = elements * (type == element_type::f64 ? 8 : 4);
-    // Forced levels are for tests at sizes where even the packing is larger than the operands.
-    double const most_by_default = wishes.force_levels < 0 ? 2 * operands : std::numeric_limits<double>::infinity();
-    default_cap_ = std::min(most_by_default, static_cast<double>(free_memory) / 2);
-    cap_ = wishes.max_workspace ? static_cast<double>(*wishes.max_workspace) : default_cap_;
-  }
+        default_cap_(default_cap(type, shape, free_memory, wishes)),
+        cap_(wishes.max_workspace ? static_cast<double>(*wishes.max_workspace) : default_cap_),
+        palette_(wishes.algorithm, wishes.force_levels > 0) {}
 
   plan run() {
     auto const [classical, chosen, forced] = decide();
@@ -349,7 +357,7 @@ private:
     p.deterministic = wishes_.deterministic;
     p.kernel = wishes_.kernel == "auto" ? machine_.kernel : wishes_.kernel;
     p.classical_seconds = classical.cost.seconds;
-    p.workspace_cap = cap_ < 1e18 ? static_cast<std::size_t>(cap_) : std::numeric_limits<std::size_t>::max();
+    p.workspace_cap = whole_bytes(cap_);
     p.reason = reason(classical, found, forced);
     return p;
   }
@@ -385,7 +393,7 @@ private:
   int const workers_;
   machine_profile const& machine_;
   options const& wishes_;
-  double cap_ = 0, default_cap_ = 0;  // bytes of workspace
+  double const default_cap_, cap_;  // bytes of workspace
   double const classical_bound_ =
       error_bound({}, {double(shape_.k), 0, 0, double(shape_.k), false}, unit_roundoff(type_)).product;
   palette const palette_;
@@ -418,6 +426,10 @@ std::vector<plan> rank_plans(element_type type, problem const& shape, int worker
     complete_plan(p, machine);
   }
   return plans;
+}
+
+std::size_t workspace_cap(element_type type, problem const& shape, std::size_t free_memory, options const& wishes) {
+  return wishes.max_workspace.value_or(whole_bytes(default_cap(type, shape, free_memory, wishes)));
 }
 
 outline outline_of(plan const& p) {

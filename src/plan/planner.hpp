@@ -23,6 +23,9 @@ std::vector<plan> rank_plans(element_type type, problem const& shape, int worker
                              machine_profile const& machine, options const& wishes, std::size_t most,
                              std::size_t variants);
 
+/// The cap on workspace of these plans, in bytes.
+std::size_t workspace_cap(element_type type, problem const& shape, std::size_t free_memory, options const& wishes);
+
 /// Whether the graph of a plan is cut into cells, which lie in the operands as they are: blocks that StarPU moves need
 /// them, and the bits of a deterministic graph must not depend on who runs it.
 constexpr bool needs_cells(bool deterministic, scheduler_kind scheduler) noexcept {

@@ -2,16 +2,21 @@
 // Decisions between two plans: by the seconds that are told, never by a clock.
 #include "src/api/refine.hpp"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "src/algorithm/algorithm.hpp"
+#include "src/api/context.hpp"
 #include "src/api/decisions.hpp"
 #include "src/plan/planner.hpp"
 #include "tests/api/reference.hpp"
+#include "tests/dropin/in_child.hpp"
 #include "tests/environment_variable.hpp"
 
 using namespace heptad;
@@ -142,6 +147,51 @@ TEST_CASE("a decision for what is no plan of the product is as good as none, and
   CHECK(read_text() == text);
 }
 
+TEST_CASE("a plan that was kept has the cap of its product, and is as good as none where it needs more") {
+  test::profile_folder const folder;
+  machine_profile const machine = default_profile();
+  for (std::size_t const megabytes : {1024, 16}) {
+    plan_key key = key_for(1500);
+    key.wishes.max_workspace = megabytes << 20;
+    refinements first, later;
+    (void)decide(first, key, machine, 1, 2);
+    std::string const text = with(with(read_text(), "order", "\"independent\""), "levels",
+                                  "[{\"algorithm\": \"strassen\", \"kind\": \"task\"}]");
+    std::ofstream(refined_path()) << text;
+    auto const kept = later.next(key, machine, [&] { return two_plans(key, machine); });
+    INFO(megabytes << " MiB");
+    CHECK(kept.number == (megabytes > 16 ? -1 : 0));
+    CHECK(kept.how.workspace_cap == *key.wishes.max_workspace);
+  }
+}
+
+TEST_CASE("a kept plan for which there is no memory is as good as none") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  WARN("skipped: the sanitizers need all of the address space");
+  return;
+#endif
+  test::profile_folder const folder;
+  context one(1);
+  plan_key const key = key_for(1500);
+  refinements first;
+  (void)decide(first, key, one.state().machine(), 1, 2);
+  std::string levels;
+  for (int i = 0; i < 8; ++i)
+    levels += (i > 0 ? ", " : "") + std::string("{\"algorithm\": \"strassen\", \"kind\": \"task\"}");
+  std::string const text = with(read_text(), "levels", '[' + levels + ']');  // 7^8 products
+  std::ofstream(refined_path()) << text;
+  using heptad::test::layout;
+  heptad::test::padded_matrix<double> A(1500, 1500, layout::columns), C(1500, 1500, layout::columns);
+  A.set(1), C.set(0);
+  auto const multiplies_in_a_gigabyte = [&]() noexcept {
+    rlimit const gigabyte{std::size_t{1} << 30, std::size_t{1} << 30};
+    if (setrlimit(RLIMIT_AS, &gigabyte) != 0) return false;
+    report const r = gemm(one, 1.0, A.read(), A.read(), 1.0, C.view(), key.wishes);
+    return C(7, 8) == 1500 && r.plan.levels.size() < 8;
+  };
+  CHECK(dropin::in_child(multiplies_in_a_gigabyte));
+}
+
 TEST_CASE("decisions of several products are kept side by side, and a new one takes the place of the old") {
   test::profile_folder const folder;
   machine_profile const machine = default_profile();
@@ -174,6 +224,26 @@ TEST_CASE("a decision whose algorithm lies at a path that is not UTF-8 holds for
   plan const winner = decide(all, key, machine, 2, 1);
   CHECK(same_choices(winner, two_plans(key, machine)[1]));
   CHECK(read_text() == before);
+}
+
+TEST_CASE("a plan that was kept is run on operands that are scaled, as the one before") {
+  test::profile_folder const folder;
+  options o;
+  o.refine = true;
+  o.force_levels = 1;
+  o.max_workspace = std::size_t{100} << 20;
+  std::mt19937 random(1);
+  using heptad::test::layout;
+  heptad::test::padded_matrix<double> A(300, 300, layout::columns), C(300, 300, layout::columns);
+  A.fill(random);
+  for (std::int64_t i = 0; i < 300; ++i)
+    for (std::int64_t j = 0; j < 300; ++j) A(i, j) = std::ldexp(A(i, j), static_cast<int>(-i % 40));
+  auto const run = [&](context& workers) { return gemm(workers, 1.0, A.read(), A.read(), 0.0, C.view(), o); };
+  context now(2), later(2);
+  for (int call = 0; call < 2 * refinements::turns; ++call) CHECK(run(now).scaling != scaling_kind::none);
+  report const kept = run(later);
+  CHECK(kept.plan.reason.find("before") != std::string::npos);
+  CHECK(kept.scaling != scaling_kind::none);
 }
 
 TEST_CASE("refined calls give the product, whichever plan has its turn") {
