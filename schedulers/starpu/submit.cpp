@@ -3,10 +3,10 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <set>
@@ -84,6 +84,7 @@ public:
   counted_bytes() = default;
   ~counted_bytes() {
     if (bytes_ == 0) return;
+    std::lock_guard const lock(mutex_);
     starpu_memory_deallocate(STARPU_MAIN_RAM, bytes_);
     of_all_ -= bytes_;
   }
@@ -92,18 +93,16 @@ public:
   /// Once. False: that is more than the limit leaves. What a product cannot do without it takes in any case when there
   /// is no other: StarPU may use all that it may take for copies which it could drop.
   bool take(std::size_t bytes, bool indispensable) {
-    bool const alone = of_all_.fetch_add(bytes) == 0;
-    int const flags = indispensable && alone ? STARPU_MEMORY_OVERFLOW : 0;
-    if (starpu_memory_allocate(STARPU_MAIN_RAM, bytes, flags) != 0) {
-      of_all_ -= bytes;
-      return false;
-    }
-    bytes_ = bytes;
+    std::lock_guard const lock(mutex_);
+    int const flags = indispensable && of_all_ == 0 ? STARPU_MEMORY_OVERFLOW : 0;
+    if (starpu_memory_allocate(STARPU_MAIN_RAM, bytes, flags) != 0) return false;
+    of_all_ += bytes_ = bytes;
     return true;
   }
 
 private:
-  inline static std::atomic<std::size_t> of_all_ = 0;
+  inline static std::mutex mutex_;  // counted is what StarPU has counted
+  inline static std::size_t of_all_ = 0;
   std::size_t bytes_ = 0;
 };
 
@@ -146,7 +145,10 @@ planned_call plan_within_limit(T alpha, T beta, runtime_request request) {
     planned.call = make_runtime_call(alpha, beta, request);
     std::size_t const left = left_in_main_memory(), wanted = planned.call->how().workspace;
     bool const least = most == 0;
-    if ((least || wanted <= left) && planned.counted.take(planned.call->bytes(), least)) return planned;
+    if ((least || wanted <= left) && planned.counted.take(planned.call->bytes(), least)) {
+      planned.call->take_memory();
+      return planned;
+    }
     if (least)
       throw error(status::out_of_memory, "packing takes " + std::to_string(planned.call->bytes()) +
                                              " bytes, of which StarPU's limit of main memory leaves " +

@@ -14,13 +14,25 @@
 namespace heptad {
 namespace {
 
+/// C := beta C as one task.
+std::shared_ptr<prepared_plan const> only_scaled(element_type type, problem const& shape,
+                                                 machine_profile const& machine) {
+  auto p = std::make_shared<prepared_plan>();
+  p->how.type = type;
+  p->how.shape = shape;
+  p->how.reason = "alpha or k is 0: C is only scaled";
+  p->work = build_gemm_graph(p->how, machine, tiling::cells);
+  p->order = derive_dependencies(p->work, false);
+  p->how.tasks = p->work.tasks.size();
+  return p;
+}
+
 template <typename T>
 class bound_call final : public runtime_call {
 public:
-  bound_call(T alpha, T beta, workspace memory, int lanes)
-      : memory_(std::move(memory)), lanes_(lanes), alpha_(alpha), beta_(beta) {
-    prepared_plan const& p = *memory_.prepared;
-    body_ = make_executor<T>(p.work, p.how, {alpha, {}, {}, beta, {}}, nullptr);
+  bound_call(context::impl& state, T alpha, T beta, plan_key key, lease_wishes const& lease)
+      : state_(state), key_(std::move(key)), lease_(lease), alpha_(alpha), beta_(beta) {
+    memory_.prepared = only_scales() ? only_scaled(key_.type, key_.shape, state.machine()) : prepare(state, key_);
   }
 
   [[nodiscard]] bound_product product() const override {
@@ -44,29 +56,24 @@ public:
 
   [[nodiscard]] plan const& how() const override { return memory_.prepared->how; }
 
-  [[nodiscard]] std::size_t bytes() const override {
-    auto const lanes = static_cast<std::size_t>(std::max(lanes_, how().workers));
-    return memory_.shared_bytes + memory_.prepared->scratch_bytes * lanes;
+  [[nodiscard]] std::size_t bytes() const override { return bytes_for(*memory_.prepared, lease_); }
+
+  void take_memory() override {
+    if (!only_scales()) memory_ = with_memory(state_, key_, memory_.prepared, lease_);
+    prepared_plan const& p = *memory_.prepared;
+    body_ = make_executor<T>(p.work, p.how, {static_cast<T>(alpha_), {}, {}, static_cast<T>(beta_), {}}, nullptr);
   }
 
 private:
+  [[nodiscard]] bool only_scales() const noexcept { return key_.shape.k == 0; }
+
+  context::impl& state_;
+  plan_key key_;
+  lease_wishes lease_;
   workspace memory_;
-  int lanes_;
   std::unique_ptr<executor> body_;
   double alpha_, beta_;
 };
-
-/// C := beta C as one task.
-workspace only_scaled(element_type type, problem const& shape, machine_profile const& machine) {
-  auto p = std::make_shared<prepared_plan>();
-  p->how.type = type;
-  p->how.shape = shape;
-  p->how.reason = "alpha or k is 0: C is only scaled";
-  p->work = build_gemm_graph(p->how, machine, tiling::cells);
-  p->order = derive_dependencies(p->work, false);
-  p->how.tasks = p->work.tasks.size();
-  return {std::move(p), {}, false, 0};
-}
 
 }  // namespace
 
@@ -79,14 +86,10 @@ std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request
   options wishes = with_defaults(request.wishes, state.defaults);
   wishes.scheduler = scheduler_kind::starpu;
   check_options(wishes, type);
-  if (request.shape.k == 0 || alpha == T(0)) {
-    problem shape = request.shape;
-    shape.k = 0;
-    return std::make_unique<bound_call<T>>(alpha, beta, only_scaled(type, shape, state.machine()), 0);
-  }
-  plan_key const key{type, request.shape, request.workers, wishes, request.devices};
+  plan_key key{type, request.shape, request.workers, wishes, request.devices};
+  if (alpha == T(0)) key.shape.k = 0;
   lease_wishes const lease{request.lanes, request.with_workspace};
-  return std::make_unique<bound_call<T>>(alpha, beta, get_workspace(state, key, lease), request.lanes);
+  return std::make_unique<bound_call<T>>(state, alpha, beta, std::move(key), lease);
 } catch (std::bad_alloc const&) {
   throw no_memory;
 }

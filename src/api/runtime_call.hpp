@@ -12,14 +12,18 @@
 
 namespace heptad {
 
-/// A product C := alpha A B + beta C on operands that lie elsewhere, with its plan, its graph in cells and its memory.
+/// A product C := alpha A B + beta C on operands that lie elsewhere, with its plan, its graph in cells and, once it is
+/// taken, its memory.
 class HEPTAD_API runtime_call {
 public:
   virtual ~runtime_call();
-  [[nodiscard]] virtual bound_product product() const = 0;
   [[nodiscard]] virtual plan const& how() const = 0;
-  /// Of main memory that it holds until its end.
+  /// Of main memory that it holds from take_memory to its end, or will.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
+  /// Once. Where there is no memory the plan becomes a smaller one; throws error where there is none for that either.
+  virtual void take_memory() = 0;
+  /// After take_memory.
+  [[nodiscard]] virtual bound_product product() const = 0;
 };
 
 struct runtime_request {
@@ -31,7 +35,7 @@ struct runtime_request {
   bool with_workspace = true;  // of the graph's buffers; false: the runtime allocates them
 };
 
-/// Throws error, as gemm() in <heptad/heptad.hpp>; plans smaller when there is no memory.
+/// The product, planned. Throws error, as gemm() in <heptad/heptad.hpp>.
 template <typename T>
 HEPTAD_API std::unique_ptr<runtime_call> make_runtime_call(T alpha, T beta, runtime_request const& request);
 

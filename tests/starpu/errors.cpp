@@ -136,6 +136,7 @@ TEST_CASE("a task that StarPU refuses is an error, the tasks before it end, and 
   runtime_request request = request_for(201, 190, 160, 2);
   request.with_workspace = GENERATE(true, false);
   auto const call = make_runtime_call(1.0, 1.0, request);
+  call->take_memory();
   bound_product product = call->product();
   REQUIRE(product.work->tasks.size() > 4);
   product.on_devices = &nowhere;

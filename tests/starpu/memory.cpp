@@ -65,6 +65,7 @@ TEST_CASE("what a run has recorded is taken without memory: C is done by then") 
   handled_matrix<double> A(96, 80, random), B(80, 64, random), C(96, 64, random);
   starpu_data_handle_t const handles[3] = {A.share(), B.share(), C.share()};
   auto const call = make_runtime_call(1.0, 1.0, request_for(96, 64, 80, 1));
+  call->take_memory();
   starpu::graph_run one(call->product(), handles, {});
   one.prepare();
   one.submit([] {});

@@ -2,11 +2,14 @@
 // submit_gemm on the caller's handles: values, order with the caller's tasks, partitions, contexts.
 #include <heptad/starpu.h>
 
+#include <algorithm>
+#include <atomic>
 #include <future>
 #include <heptad/starpu.hpp>
 #include <limits>
 #include <numeric>
 
+#include "src/api/memory.hpp"
 #include "tests/starpu/flight.hpp"
 #include "tests/starpu/listener.hpp"
 #include "tests/tasks/plans.hpp"
@@ -187,6 +190,29 @@ TEST_CASE("products in flight stay within StarPU's limit of main memory together
     C->release();
     CHECK((C->data == expected.data));
   }
+}
+
+TEST_CASE("a product takes no more memory than StarPU's limit leaves, whatever it would take without") {
+  constexpr std::int64_t n = 1024;
+  constexpr std::size_t limit = std::size_t{16} << 20;
+  own_starpu const runtime("lws", {{"STARPU_LIMIT_CPU_MEM", "16"}});
+  std::mt19937 random(20);
+  handled_matrix<double> A(n, n, random), C(n, n, random);
+  default_context().release_workspace();
+  static std::atomic<std::size_t> largest;
+  largest = 0;
+  set_allocation_gate([](std::size_t bytes) {
+    largest = std::max(largest.load(), bytes);
+    return true;
+  });
+  submit_options how = levels(3);
+  how.wishes.algorithm = "winograd";
+  A.share(), C.share();
+  std::size_t const held_bytes = submit_gemm(1.0, A.handle, A.handle, 0.0, C.handle, how).workspace;
+  set_allocation_gate(nullptr);
+  CHECK(held_bytes <= limit);
+  CHECK(largest >= held_bytes);
+  CHECK(largest <= limit);
 }
 
 TEST_CASE("handles that the caller partitions before, after and around the product stay usable") {
