@@ -14,6 +14,7 @@
 #include <heptad/starpu.hpp>
 
 #include "schedulers/starpu/graph_run.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::starpu {
 namespace {
@@ -51,8 +52,6 @@ public:
     starpu_shutdown();
   }
 
-  ~runtime() { stop(); }
-
 private:
   void start(int wanted) {
     starpu_conf conf;
@@ -79,8 +78,11 @@ private:
 };
 
 runtime& process_runtime() {
-  static runtime one;
-  return one;
+  static constinit lasting<runtime> one;
+  return one.get([] {
+    std::atexit([] { process_runtime().stop(); });
+    return runtime();
+  });
 }
 
 /// While workers look for tasks they share the cores with the thread that submits: they wake up when all is submitted.

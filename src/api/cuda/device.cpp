@@ -15,6 +15,7 @@
 
 #include "schedulers/cuda/check.hpp"
 #include "src/plan/device_profile_file.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::cuda {
 namespace {
@@ -68,8 +69,8 @@ std::optional<device_profile> measured_profile(std::string const& name) {
 std::mutex profiles_mutex;
 std::atomic<int> forgotten{0};
 std::map<int, device_profile>& known_profiles() {
-  static std::map<int, device_profile> known;
-  return known;
+  static constinit lasting<std::map<int, device_profile>> known;
+  return known.get([] { return std::map<int, device_profile>(); });
 }
 
 bool is_captured(cudaStream_t stream) {

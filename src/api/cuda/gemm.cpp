@@ -17,6 +17,7 @@
 #include "src/api/cuda/view.hpp"
 #include "src/api/present.hpp"
 #include "src/plan/device_planner.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::cuda {
 
@@ -127,10 +128,16 @@ planned plan_with_free_memory(plan_key const& key) {
   return {executable(how), free, lacks_memory(how, device, key.wishes)};
 }
 
+using plans = recent<plan_key, planned, 16>;
+
+plans& known_plans() {
+  static constinit lasting<plans> known;
+  return known.get([] { return plans(); });
+}
+
 /// A plan that lacks memory is made again once twice as much is free.
 std::shared_ptr<executable const> prepare(plan_key const& key) {
-  static recent<plan_key, planned, 16> known;
-  auto const found = known.get(
+  auto const found = known_plans().get(
       key, [&] { return plan_with_free_memory(key); },
       [](planned const& p) { return !p.lacks_memory || free_memory() / 2 < p.free; });
   return {found, &found->ready};

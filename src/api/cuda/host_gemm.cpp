@@ -19,6 +19,7 @@
 #include "src/api/cuda/recent.hpp"
 #include "src/api/cuda/view.hpp"
 #include "src/api/present.hpp"
+#include "src/process/lasting.hpp"
 #include "tasks/transfer_planner.hpp"
 
 namespace heptad::cuda {
@@ -87,9 +88,11 @@ struct transfer_key {
 /// Made once for a shape: a call that shares C with others weighs many blocks before it computes the last of them.
 std::shared_ptr<transfer_plan const> plan_transfers(element_type type, problem const& shape,
                                                     transfer_means const& means, int device, options const& wishes) {
-  static recent<transfer_key, transfer_plan, 64> known;
-  return known.get({device, profile_generation(), type, shape, means, wishes},
-                   [&] { return choose_transfer_plan(type, shape, means, profile_of(device), wishes); });
+  using plans = recent<transfer_key, transfer_plan, 64>;
+  static constinit lasting<plans> known;
+  return known.get([] { return plans(); }).get({device, profile_generation(), type, shape, means, wishes}, [&] {
+    return choose_transfer_plan(type, shape, means, profile_of(device), wishes);
+  });
 }
 
 /// With as much device memory as there is: what was free may be gone, so less is asked for until it is had.
