@@ -74,8 +74,6 @@ int get_num_threads() {
   return threads;
 }
 
-void release_workspace() { default_context().release_workspace(); }
-
 }  // namespace
 }  // namespace heptad::python
 
@@ -106,6 +104,7 @@ NB_MODULE(_heptad, m) {
   m.def("set_num_threads", &set_num_threads, "threads"_a.none(), nb::sig("def set_num_threads(threads: int) -> None"),
         "Workers of the default context: at least 1, or 0 for all that the process may use.");
   m.def("get_num_threads", &get_num_threads, "Workers of the default context.");
-  m.def("release_workspace", &release_workspace,
-        "The workspace of calls that have ended is kept for the next ones; this frees that of the default context.");
+  m.def(
+      "release_workspace", [] { heptad_release_workspace(); },
+      "The workspace of calls that have ended is kept for the next ones; this frees that of the default context.");
 }
