@@ -113,7 +113,7 @@ struct precautions {
   std::string objection;
 };
 
-/// Looks at A and B, before C is touched; where the runner opens, the opening passes of the product are run meanwhile.
+/// Looks at all of A and B; where the runner opens, the opening passes of the product are run meanwhile.
 template <typename T>
 precautions<T> take_precautions(context::impl& state, graph_runner const& workers, operands<T> const& x,
                                 scaling_kind wish, workspace const& memory, run_log& log) {
