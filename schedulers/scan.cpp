@@ -75,7 +75,7 @@ magnitudes<T> operand_scan<T>::merged(matrix_view<T const> const& X, line_maxima
     return all;
   };
   magnitudes<T> result{largest(&line_maxima<T>::rows, X.rows), largest(&line_maxima<T>::cols, X.cols)};
-  for (T const most : result.rows) result.largest = cpu::larger_magnitude(result.largest, most);
+  result.find_largest();
   return result;
 }
 

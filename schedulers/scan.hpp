@@ -9,6 +9,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "codelets/cpu/scan.hpp"
 #include "schedulers/executor.hpp"
 #include "tasks/scan_graph.hpp"
 
@@ -20,6 +21,11 @@ template <typename T>
 struct magnitudes {
   std::pmr::vector<T> rows, cols;
   T largest = 0;
+
+  /// From the rows.
+  void find_largest() noexcept {
+    for (T const x : rows) largest = cpu::larger_magnitude(largest, x);
+  }
 };
 
 /// The graph, the operands, the product's executor and the memory must outlive it, the memory also the magnitudes.

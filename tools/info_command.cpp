@@ -14,6 +14,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/context.hpp"
 #include "src/plan/profile.hpp"
+#include "tools/algorithm_json.hpp"
 #include "tools/commands.hpp"
 #include "tools/print_json.hpp"
 
@@ -52,18 +53,8 @@ nlohmann::json collect() {
                         {"l3_bytes", here.l3_bytes},
                         {"profile", {{"measured", state.machine().measured}, {"source", state.machine_source()}}},
                         {"kernels", {{"f64", kernels<double>()}, {"f32", kernels<float>()}}}};
-  for (algorithm_header const& header : known_algorithms()) {
-    auto const x = find_algorithm(header.name);
-    out["algorithms"].push_back({{"name", x->name},
-                                 {"m", x->m},
-                                 {"k", x->k},
-                                 {"n", x->n},
-                                 {"rank", x->rank()},
-                                 {"nonzeros", nonzeros(*x)},
-                                 {"additions", all_additions(*x)},
-                                 {"stability_factor", stability_factor(*x)},
-                                 {"source", x->source}});
-  }
+  for (algorithm_header const& header : known_algorithms())
+    out["algorithms"].push_back(describe_algorithm(*find_algorithm(header.name)));
   return out;
 }
 

@@ -26,6 +26,7 @@
 #include "src/plan/planner.hpp"
 #include "src/search/join.hpp"
 #include "src/search/search.hpp"
+#include "tools/algorithm_json.hpp"
 #include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/output_file.hpp"
@@ -173,18 +174,9 @@ void finish(search_arguments const& given, search::knowledge const& known) {
     std::string const text = "# SPDX-License-Identifier: BSD-3-Clause\n" + to_text(best);
     if (!given.output.empty()) write_output(given.output, text);
     if (given.json) {
-      print_json({{"name", best.name},
-                  {"m", best.m},
-                  {"k", best.k},
-                  {"n", best.n},
-                  {"rank", best.rank()},
-                  {"nonzeros", nonzeros(best)},
-                  {"additions", all_additions(best)},
-                  {"stability_factor", stability_factor(best)},
-                  {"source", best.source},
-                  {"moves", known.moves},
-                  {"walks", known.walks},
-                  {"text", text}});
+      nlohmann::json found = describe_algorithm(best);
+      found.update({{"moves", known.moves}, {"walks", known.walks}, {"text", text}});
+      print_json(found);
     } else if (given.output.empty()) {
       fmt::print("{}", text);
     } else {

@@ -81,11 +81,11 @@ T largest_magnitude(T const* X, std::int64_t rows, std::int64_t cols, std::int64
   return std::accumulate(std::begin(places), std::end(places), T(0), larger_magnitude<T>);
 }
 
+template double largest_magnitude(double const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+template float largest_magnitude(float const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 template double larger_magnitude(double, double);
 template float larger_magnitude(float, float);
 template void scan(double const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double*, double*);
-template double largest_magnitude(double const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
-template float largest_magnitude(float const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
 template void scan(float const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, float*, float*);
 
 }  // namespace heptad::cpu

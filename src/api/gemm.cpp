@@ -4,7 +4,6 @@
 #include "src/api/gemm.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -20,15 +19,12 @@
 #include "src/api/present.hpp"
 #include "src/api/run_prepared.hpp"
 #include "src/api/sampled_check.hpp"
+#include "src/api/seconds_since.hpp"
 #include "src/api/unplanned.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad {
 namespace {
-
-using steady = std::chrono::steady_clock;
-
-double seconds_since(steady::time_point begin) { return std::chrono::duration<double>(steady::now() - begin).count(); }
 
 /// Of the wishes only those that the plan follows from.
 plan_key key_of(element_type type, problem const& shape, int threads, options wishes) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <new>
 #include <string>
@@ -20,12 +19,10 @@
 #include "src/api/gemm.hpp"
 #include "src/api/no_memory.hpp"
 #include "src/api/present.hpp"
+#include "src/api/seconds_since.hpp"
 
 namespace heptad::hybrid {
 namespace {
-
-using steady = std::chrono::steady_clock;
-double since(steady::time_point begin) { return std::chrono::duration<double>(steady::now() - begin).count(); }
 
 [[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
@@ -71,7 +68,7 @@ public:
     // What fails later may fail for want of memory.
     for (std::size_t const i : on_devices) told_.parts[i].failure.reserve(room);
     failure_.reserve(room * told_.parts.size());
-    told_.planning_seconds = since(begin_);
+    told_.planning_seconds = seconds_since(begin_);
     run_parts(on_cpu, on_devices, *this);
     if (failure_.empty()) return;
     try {
@@ -83,7 +80,7 @@ public:
 
   part_end on_device(std::size_t i) noexcept override {
     part& p = told_.parts[i];
-    p.begin_seconds = since(begin_);
+    p.begin_seconds = seconds_since(begin_);
     std::atomic<bool> touched{false};
     try {
       operands<T> const b = block_of(x_, p);
@@ -91,7 +88,7 @@ public:
                                                    device_product<T>{b.alpha, b.A, b.B, b.beta, b.C}, touched);
       p.how = std::move(done.how);
       p.bytes_in = done.bytes_in, p.bytes_out = done.bytes_out, p.overlap = done.overlap;
-      end(p, since(begin_) - p.begin_seconds);
+      end(p, seconds_since(begin_) - p.begin_seconds);
       return part_end::done;
     } catch (std::exception const& e) {
       return failed(p, e.what(), touched);
@@ -102,12 +99,12 @@ public:
 
   void on_cpu(std::size_t i) noexcept override {
     part& p = told_.parts[i];
-    double const from = since(begin_);
+    double const from = seconds_since(begin_);
     if (p.failure.empty()) p.begin_seconds = from;
     if (p.device >= 0 && p.failure.empty()) add(p.failure, "no thread could be started for it");
     try {
       heptad::report const r = heptad::multiply(workers_, block_of(x_, p), wishes_.product);
-      double const took = since(begin_) - from;
+      double const took = seconds_since(begin_) - from;
       if (!p.failure.empty()) told_.taken_over_seconds += took;
       end(p, took);
       describe(p, r.plan);
@@ -141,7 +138,7 @@ private:
 
   part_end failed(part& p, char const* why, bool touched) noexcept {
     add(p.failure, why);
-    p.seconds = since(begin_) - p.begin_seconds;
+    p.seconds = seconds_since(begin_) - p.begin_seconds;
     bool const recoverable = !touched || x_.beta == T(0);
     if (recoverable && wishes_.take_over) return part_end::untouched;
     fail(p, why, touched ? "it is spoilt" : "it is as it was");
@@ -194,7 +191,7 @@ report multiply(context& workers, device_backend& (*find)(), operands<T> const& 
   told.parts = std::move(p.parts);
   told.pinned = p.pinned, told.predicted_seconds = p.predicted_seconds, told.absent = std::move(p.absent);
   shared_product<T>(workers, all, x, wishes, told, begin).run();
-  told.seconds = since(begin);
+  told.seconds = seconds_since(begin);
   try {
     all.learn(told);
   } catch (std::bad_alloc const&) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cfenv>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -17,15 +16,12 @@
 #include "src/api/environment.hpp"
 #include "src/api/no_memory.hpp"
 #include "src/api/scaling.hpp"
+#include "src/api/seconds_since.hpp"
 #include "src/plan/planner.hpp"
 #include "src/plan/range.hpp"
 
 namespace heptad {
 namespace {
-
-using steady = std::chrono::steady_clock;
-
-double seconds_since(steady::time_point begin) { return std::chrono::duration<double>(steady::now() - begin).count(); }
 
 /// What can be said of a call before it; of an earlier one only the memory is left.
 void announce(workspace const& memory, report& r) {
@@ -222,11 +218,11 @@ void run_levels(context::impl& state, graph_runner const& workers, operands<T> c
       run(workers, x, memory, log, workers.opens() ? run_kind::opened : run_kind::whole);
     }
   } catch (std::bad_alloc const&) {
-    throw made ? no_memory_to_repeat : no_memory;
+    if (made) throw no_memory_to_repeat;
+    throw;
   } catch (error const& stopped) {
-    if (!made) throw;
-    if (stopped.code() == status::out_of_memory) throw no_memory_to_repeat;
-    if (stopped.code() == status::cancelled)
+    if (made && stopped.code() == status::out_of_memory) throw no_memory_to_repeat;
+    if (made && stopped.code() == status::cancelled)
       throw error(status::cancelled, "the caller's task group was cancelled; C may be partly updated");
     throw;
   }

@@ -73,7 +73,7 @@ magnitudes<T> magnitudes_of(matrix_view<T> const& X) {
   result.rows.assign(static_cast<std::size_t>(X.rows), T(0));
   result.cols.assign(static_cast<std::size_t>(X.cols), T(0));
   cpu::scan<T>(X.data, X.rows, X.cols, X.row_stride, X.col_stride, result.rows.data(), result.cols.data());
-  for (T const x : result.rows) result.largest = std::max(result.largest, x);
+  result.find_largest();
   return result;
 }
 
@@ -105,6 +105,22 @@ double inside_gain(magnitudes<T> const& A, magnitudes<T> const& B) {
 template <typename T>
 std::pmr::vector<T> no_lines(std::int64_t count, std::pmr::memory_resource* memory) {
   return std::pmr::vector<T>(static_cast<std::size_t>(count), T(0), memory);
+}
+
+/// A scan of a few rows or columns. Across the lines in memory it comes faster where a group of them is asked for
+/// early; larger groups would meet in few sets of the caches.
+template <typename T>
+void look(matrix_view<T const> const& X, T* of_rows, T* of_cols) {
+  constexpr std::int64_t group = 32;
+  bool const by_rows = X.col_stride == 1 && X.rows > X.cols, by_cols = X.row_stride == 1 && X.cols > X.rows;
+  if (!by_rows && !by_cols) return cpu::scan(X.data, X.rows, X.cols, X.row_stride, X.col_stride, of_rows, of_cols);
+  std::int64_t const lines = by_rows ? X.rows : X.cols, step = by_rows ? X.row_stride : X.col_stride;
+  for (std::int64_t first = 0; first < lines; first += group) {
+    std::int64_t const count = std::min(group, lines - first), next = std::min(first + 2 * group, lines);
+    for (std::int64_t line = first + group; line < next; ++line) __builtin_prefetch(X.data + line * step, 0, 2);
+    if (by_rows) cpu::scan(X.data + first * step, count, X.cols, step, 1, of_rows + first, of_cols);
+    else cpu::scan(X.data + first * step, X.rows, count, 1, step, of_rows, of_cols + first);
+  }
 }
 
 struct copies {
@@ -143,22 +159,6 @@ scaling_kind choose_scaling(scaling_kind wish, magnitudes<T> const& A, magnitude
                            : scaling_kind::none;
 }
 
-/// A scan of a few rows or columns. Across the lines in memory it comes faster where a group of them is asked for
-/// early; larger groups would meet in few sets of the caches.
-template <typename T>
-void look(matrix_view<T const> const& X, T* of_rows, T* of_cols) {
-  constexpr std::int64_t group = 32;
-  bool const by_rows = X.col_stride == 1 && X.rows > X.cols, by_cols = X.row_stride == 1 && X.cols > X.rows;
-  if (!by_rows && !by_cols) return cpu::scan(X.data, X.rows, X.cols, X.row_stride, X.col_stride, of_rows, of_cols);
-  std::int64_t const lines = by_rows ? X.rows : X.cols, step = by_rows ? X.row_stride : X.col_stride;
-  for (std::int64_t first = 0; first < lines; first += group) {
-    std::int64_t const count = std::min(group, lines - first), next = std::min(first + 2 * group, lines);
-    for (std::int64_t line = first + group; line < next; ++line) __builtin_prefetch(X.data + line * step, 0, 2);
-    if (by_rows) cpu::scan(X.data + first * step, count, X.cols, step, 1, of_rows + first, of_cols);
-    else cpu::scan(X.data + first * step, X.rows, count, 1, step, of_rows, of_cols + first);
-  }
-}
-
 template <typename T>
 operand_sample<T>::operand_sample(operands<T> const& x, std::pmr::memory_resource* memory)
     : line_(std::min<std::int64_t>(x.A.cols, 64 / sizeof(T))),
@@ -171,8 +171,8 @@ operand_sample<T>::operand_sample(operands<T> const& x, std::pmr::memory_resourc
     auto const nothing = [](std::pmr::vector<T> const& lines) { return std::ranges::find(lines, T(0)) != lines.end(); };
     if (!nothing(A_.rows) && !nothing(B_.cols)) break;  // else there may be triangles: the other end has something
   }
-  for (T const most : A_.rows) A_.largest = cpu::larger_magnitude(A_.largest, most);
-  for (T const most : B_.cols) B_.largest = cpu::larger_magnitude(B_.largest, most);
+  A_.find_largest();
+  B_.find_largest();
 }
 
 template <typename T>
