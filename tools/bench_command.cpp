@@ -146,7 +146,7 @@ void add_gemm(CLI::App& bench) {
       ->delimiter(',')
       ->capture_default_str();
   gemm->add_flag("--cold", wishes->cold, "operands come from memory: calls take turns in more than the caches hold");
-  gemm->add_option("--beta", wishes->beta, "C := A B + beta C")->capture_default_str();
+  gemm->add_option("--beta", wishes->beta, "C := A B + beta C")->check(tools::finite_number())->capture_default_str();
   gemm->add_option("--max-levels", wishes->own.max_levels, "Heptad's levels, at most (-1: as many as pay)")
       ->check(tools::at_least(-1))
       ->capture_default_str();

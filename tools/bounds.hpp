@@ -46,6 +46,10 @@ CLI::Validator within(Number least, Number most) {
                              [least, most](Number x) { return x >= least && x <= most; });
 }
 
+inline CLI::Validator finite_number() {
+  return number_that<double>("that is finite", [](double x) { return std::isfinite(x); });
+}
+
 inline CLI::Validator above_zero() {
   return number_that<double>("above 0", [](double x) { return x > 0 && x <= std::numeric_limits<double>::max(); });
 }

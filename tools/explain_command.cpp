@@ -207,7 +207,7 @@ void add_explain_command(CLI::App& app) {
   command->add_option("-m", given->m, "rows of C")->required()->check(at_least(std::int64_t{0}));
   command->add_option("-n", given->n, "columns of C")->required()->check(at_least(std::int64_t{0}));
   command->add_option("-k", given->k, "columns of A")->required()->check(at_least(std::int64_t{0}));
-  command->add_option("--type", given->type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
+  command->add_option("--type", given->type, "d or s")->check(CLI::IsMember({"d", "s"}))->capture_default_str();
   command->add_flag("--accumulate", given->accumulate, "beta is not 0");
   auto* const workers =
       command->add_option("--workers", given->workers, "dry runs with so many workers, for example 8,64")

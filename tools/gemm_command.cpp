@@ -112,9 +112,19 @@ void print(gemm_arguments const& given, report const& r, std::vector<double> con
   fmt::print("{:<12}{}\n", "written", given.c);
 }
 
+/// The option's value as an element, which must not become infinite, or zero if it is not.
+template <typename T>
+T as_element(char const* option, double value) {
+  if (std::abs(value) > std::numeric_limits<T>::max() || (value != 0 && static_cast<T>(value) == T(0)))
+    throw error(status::invalid_argument, fmt::format("{} = {}: elements are float32, where this is {}", option, value,
+                                                      std::abs(value) > 1 ? "infinite" : "0"));
+  return static_cast<T>(value);
+}
+
 template <typename T>
 void multiply_files(gemm_arguments const& given, npy_file const& a, npy_file const& b,
                     std::optional<npy_file> const& c0) {
+  T const alpha = as_element<T>("--alpha", given.alpha), beta = as_element<T>("--beta", given.beta);
   auto const A = a.view<T>(), B = b.view<T>();
   matrix<T> C(A.rows, B.cols, c0 && c0->header().fortran_order);
   if (c0 && (c0->header().rows != A.rows || c0->header().cols != B.cols)) {
@@ -125,8 +135,7 @@ void multiply_files(gemm_arguments const& given, npy_file const& a, npy_file con
   std::vector<double> seconds;
   for (int run = 0; run < given.repeat; ++run) {
     if (c0) std::copy_n(c0->view<T>().data, C.elements.size(), C.elements.data());
-    r = gemm<T>(default_context(), static_cast<T>(given.alpha), A, B, static_cast<T>(given.beta), C.view,
-                given.common.wishes);
+    r = gemm<T>(default_context(), alpha, A, B, beta, C.view, given.common.wishes);
     seconds.push_back(r.seconds);
   }
   write_npy<T>(given.c, C.view);
@@ -169,8 +178,9 @@ void add_gemm_command(CLI::App& app) {
   command->add_option("A", given->a, "m x k matrix, .npy, float32 or float64")->required();
   command->add_option("B", given->b, "k x n matrix")->required();
   command->add_option("-o,--output", given->c, "the file for C")->required();
-  command->add_option("--alpha", given->alpha, "factor of the product")->capture_default_str();
-  auto* const beta = command->add_option("--beta", given->beta, "factor of C0")->capture_default_str();
+  command->add_option("--alpha", given->alpha, "factor of the product")->check(finite_number())->capture_default_str();
+  auto* const beta =
+      command->add_option("--beta", given->beta, "factor of C0")->check(finite_number())->capture_default_str();
   command->add_option("--c0", given->c0, "the matrix C0, m x n")->needs(beta);
   command->add_option("--repeat", given->repeat, "multiply so many times")->check(at_least(1))->capture_default_str();
   command

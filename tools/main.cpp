@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -33,9 +36,7 @@ std::string words_for(CLI::ParseError const& e, CLI::App const& app) {
                      fmt::join(commands, ", "));
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Fast matrix multiplication as a task graph.", "heptad");
   app.require_subcommand(1);
   app.set_version_flag("--version", heptad::version());
@@ -61,4 +62,19 @@ int main(int argc, char** argv) {
     print_error(e.what());
     return 1;
   }
+}
+
+/// Whether all that was printed is written: a full disk may show only now.
+bool is_all_written() {
+  std::cout.flush();
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int const status = run(argc, argv);
+  if (is_all_written()) return status;
+  print_error(fmt::format("standard output could not be written: {}", std::strerror(errno)));
+  return status == 0 ? 1 : status;
 }

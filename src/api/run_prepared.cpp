@@ -197,7 +197,7 @@ void run_levels(context::impl& state, graph_runner const& workers, operands<T> c
     bool const right = found.objection.empty() && !found.scaled;
     memory.prepared->looks_first = !right;
     if (made && right) return;
-    if (made) std::fesetexceptflag(&flags, FE_ALL_EXCEPT);  // without those of a product that nobody wants
+    if (!right) std::fesetexceptflag(&flags, FE_ALL_EXCEPT);  // without those of a product or sums that nobody wants
     if (!found.objection.empty()) {
       double const seconds = r.precaution_seconds;
       memory = {};  // its memory may be what the classical plan needs

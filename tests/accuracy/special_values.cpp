@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NaN and infinities are where a triple loop puts them, whatever the levels, and nothing overflows that need not.
 #include <catch2/catch.hpp>
+#include <cfenv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -266,6 +267,32 @@ TEMPLATE_TEST_CASE("alpha near the ends of the range loses no digits to the coef
         CHECK(found.misplaced == 0);
         CHECK(found.worst <= 1);
       }
+}
+
+TEMPLATE_TEST_CASE("where sums of blocks overflow that no product uses, no flag is left raised", "", double, float) {
+  using T = TestType;
+  context alone(1);
+  generator random(5);
+  std::int64_t const n = 128;
+  for (auto const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
+    CAPTURE(static_cast<int>(kind));
+    product<T> x(n, n, n, layout::columns, layout::columns, layout::columns);
+    x.beta = T(0);
+    x.A.fill(random);
+    x.B.fill(random);
+    multiply_all(x.B, 1e-3);
+    for (std::int64_t const i : {std::int64_t{30}, 30 + n / 2})
+      for (std::int64_t const j : {std::int64_t{30}, 30 + n / 2}) x.A(i, j) = std::numeric_limits<T>::max() * T(0.75);
+    plan how;
+    how.type = type_of<T>;
+    how.shape = x.shape();
+    how.levels.push_back({"strassen", kind, find_algorithm("strassen")});
+    x.reset();
+    std::feclearexcept(FE_ALL_EXCEPT);
+    report const r = gemm(alone, how, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view());
+    CHECK((!r.precaution.empty() || r.scaling != scaling_kind::none));
+    CHECK(std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW) == 0);
+  }
 }
 
 TEST_CASE("the report says why no level was run") {

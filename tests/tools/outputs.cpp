@@ -48,6 +48,18 @@ TEST_CASE("gemm writes through links and into devices and pipes, and leaves them
   CHECK(piped == read_text(here / "deeper/C.npy"));
 }
 
+TEST_CASE("a command whose standard output cannot be written fails and says so") {
+  folder const here;
+  for (char const* command :
+       {"explain gemm -m 8 -n 8 -k 8 --json", "explain gemm -m 8 -n 8 -k 8", "--help", "--version"}) {
+    std::string const line = "'" HEPTAD_PROGRAM "' " + std::string(command) + " >/dev/full 2>'" + (here / "said") + "'";
+    INFO(command);
+    int const state = std::system(line.c_str());
+    CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
+    CHECK(read_text(here / "said") == "heptad: standard output could not be written: No space left on device\n");
+  }
+}
+
 TEST_CASE("what cannot be written is refused before the work") {
   folder const here;
   write_random<double>(here / "A.npy", 20, 20, false);

@@ -24,7 +24,7 @@ inline void add_options(CLI::App& app, simulate_arguments& x) {
   app.add_option("-m", x.m, "rows of C")->required()->check(at_least(std::int64_t{1}));
   app.add_option("-n", x.n, "columns of C")->required()->check(at_least(std::int64_t{1}));
   app.add_option("-k", x.k, "columns of A")->required()->check(at_least(std::int64_t{1}));
-  app.add_option("--type", x.type, "d or s")->check(CLI::IsMember({'d', 's'}))->capture_default_str();
+  app.add_option("--type", x.type, "d or s")->check(CLI::IsMember({"d", "s"}))->capture_default_str();
   app.add_flag("--accumulate", x.accumulate, "beta is not 0");
   app.add_option("--policy", x.policy, "a scheduling policy of StarPU")->capture_default_str();
   app.add_option("--measured", x.measured,
