@@ -17,6 +17,19 @@
 
 using namespace heptad::test;
 
+TEST_CASE("a factor that elements of the files cannot hold is refused") {
+  folder const here;
+  write_random<float>(here / "A.npy", 20, 20, false);
+  auto const [factor, becomes] = GENERATE(table<std::string, std::string>(
+      {{"--alpha=1e300", "infinite"}, {"--alpha=-1e300", "infinite"}, {"--alpha=1e-60", "0"}}));
+  std::string const command = "gemm A.npy A.npy -o C.npy " + factor;
+  auto const result = heptad_run(here, command);
+  INFO(factor << ": " << result.err);
+  CHECK(result.code == 1);
+  CHECK(result.err.ends_with(": elements are float32, where this is " + becomes + "\n"));
+  CHECK_FALSE(fs::exists(here / "C.npy"));
+}
+
 TEMPLATE_TEST_CASE("gemm multiplies two files into a third", "", double, float) {
   folder const here;
   std::int64_t const m = 70, n = 50, k = 60;
