@@ -2,6 +2,7 @@
 // Recent plans with their graphs, and what calls of them need: a repeated call plans, builds and allocates nothing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <list>
@@ -79,8 +80,9 @@ struct prepared_plan {
   // product on the way, in the workspace of this call; `scan` is for runtimes where that is not at hand.
   scan_graph scan, opening;
   dependencies scan_order, opening_order;
-  // A and B are looked at before: those of the latest call held what a product made meanwhile could not know.
-  mutable std::atomic<bool> looks_first = false;
+  // A and B are looked at before: those of the latest call held what a product made meanwhile could not know. Of calls
+  // without scaling, and of those with automatic scaling, which ask more of them.
+  mutable std::array<std::atomic<bool>, 2> looks_first{};
   std::unique_ptr<stream_tasks const> on_devices;  // null: no device takes a task
   bool only_on_devices = false;                    // every device task is too large for a CPU core
   std::size_t shared_bytes = 0;                    // of workspace, a multiple of a page

@@ -2,6 +2,7 @@
 #include "src/api/run_prepared.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cfenv>
 #include <cmath>
 #include <memory>
@@ -152,7 +153,14 @@ precautions<T> take_precautions(context::impl& state, graph_runner const& worker
 enum class early_product { none, right, doubtful };
 
 /// Where all levels are fused there is no pass over A and B that could look at them, but packing can: then a product
-/// that does not read C is made at once, unless a sample of A and B speaks against it. C may have to be made again.
+/// that does not read C can be made at once.
+template <typename T>
+bool can_be_early(graph_runner const& workers, operands<T> const& x, scaling_kind wish, plan const& how) {
+  return how.levels.front().kind == level_kind::fused && x.beta == T(0) && workers.opens() &&
+         (wish == scaling_kind::automatic || wish == scaling_kind::none);
+}
+
+/// None where a sample of A and B speaks against it. C may have to be made again.
 template <typename T>
 early_product multiply_early(graph_runner const& workers, operands<T> const& x, scaling_kind wish,
                              workspace const& memory, run_log& log, report& r) {
@@ -160,9 +168,6 @@ early_product multiply_early(graph_runner const& workers, operands<T> const& x, 
   prepared_plan const& prepared = *memory.prepared;
   plan const& how = prepared.how;
   bool const may_scale = wish == scaling_kind::automatic;
-  bool const on_the_way = how.levels.front().kind == level_kind::fused && x.beta == T(0) && workers.opens() &&
-                          (may_scale || wish == scaling_kind::none) && !prepared.looks_first;
-  if (!on_the_way) return early_product::none;
   auto const kit = prepared.kits.take();
   operand_sample<T> const sample(x, &kit->memory);
   auto const allows = [&](T largest_A, T largest_B) {
@@ -188,14 +193,17 @@ void run_levels(context::impl& state, graph_runner const& workers, operands<T> c
   std::fexcept_t flags{};
   std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
   auto const begin = steady::now();
-  early_product const early = multiply_early(workers, x, wish, memory, log, r);
+  bool const early_at_all = can_be_early(workers, x, wish, memory.prepared->how);
+  std::atomic<bool>& looks_first = memory.prepared->looks_first[wish == scaling_kind::automatic];
+  early_product const early =
+      early_at_all && !looks_first ? multiply_early(workers, x, wish, memory, log, r) : early_product::none;
   if (early == early_product::right) return;
   bool const made = early == early_product::doubtful;
   try {
     precautions<T> const found = take_precautions(state, workers, x, wish, memory, log);
     r.precaution_seconds = seconds_since(begin);
     bool const right = found.objection.empty() && !found.scaled;
-    memory.prepared->looks_first = !right;
+    if (early_at_all) looks_first = !right;
     if (made && right) return;
     if (!right) std::fesetexceptflag(&flags, FE_ALL_EXCEPT);  // without those of a product or sums that nobody wants
     if (!found.objection.empty()) {

@@ -35,10 +35,13 @@ struct early_product {
     x.reset();
     return gemm(workers, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view(), fused);
   }
-  /// What the plan that run() uses has learned.
-  bool looks_first() {
+  /// What the plan that run() uses has learned of calls with this scaling: none, or automatic.
+  bool looks_first(scaling_kind scaling = scaling_kind::automatic) {
     auto const type = sizeof(T) == 8 ? element_type::f64 : element_type::f32;
-    return prepare(workers.state(), {type, x.shape(), workers.threads(), fused})->looks_first;
+    options wishes = fused;
+    wishes.scaling = scaling_kind::automatic;  // the plan does not follow from it
+    auto const kept = prepare(workers.state(), {type, x.shape(), workers.threads(), wishes});
+    return kept->looks_first[scaling == scaling_kind::automatic];
   }
   std::vector<T> elements() {
     std::vector<T> all;
@@ -132,4 +135,22 @@ TEMPLATE_TEST_CASE("a sample that has nothing of some lines decides nothing", ""
   for (std::int64_t l = 0; l < x.k(); ++l) x.A(110, l) *= T(1e-5);
   r = early.run();
   CHECK(r.scaling == scaling_kind::outside);
+}
+
+TEMPLATE_TEST_CASE("what calls with one scaling have learned of A and B is no news for those with another", "", double,
+                   float) {
+  early_product<TestType> early(1);
+  early.x.A(100, 111) = TestType(1e6);
+  CHECK(early.run().scaling == scaling_kind::outside);
+  CHECK(early.looks_first());
+  early.fused.scaling = scaling_kind::none;  // for which these are as good as any
+  CHECK(early.run().scaling == scaling_kind::none);
+  CHECK_FALSE(early.looks_first(scaling_kind::none));
+  CHECK(early.looks_first());
+
+  early_product<TestType> asked(1);
+  asked.fused.scaling = scaling_kind::both;  // is never made early
+  CHECK(asked.run().scaling == scaling_kind::both);
+  CHECK_FALSE(asked.looks_first(scaling_kind::none));
+  CHECK_FALSE(asked.looks_first());
 }
