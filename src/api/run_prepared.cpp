@@ -174,7 +174,8 @@ early_product multiply_early(graph_runner const& workers, operands<T> const& x, 
     return range_objection(how, x.alpha, x.beta, largest_A, largest_B).empty() &&
            (!may_scale || sample.rules_out_scaling(largest_A, largest_B));
   };
-  if (!allows(sample.largest_A(), sample.largest_B())) return early_product::none;
+  bool const tells = sample.largest_A() != 0 && sample.largest_B() != 0;  // zeros say nothing of the rest
+  if (!tells || !allows(sample.largest_A(), sample.largest_B())) return early_product::none;
   r.precaution_seconds = seconds_since(begin);
   run(workers, *kit, x, memory, log, run_kind::looking);
   try {

@@ -185,7 +185,6 @@ bool operand_sample<T>::rules_out_scaling(T largest_A, T largest_B) const noexce
   };
   // Whether a column of A and its row of B have a product near the largest. By exponents, which raise no flags.
   auto const meet = [&] {
-    if (largest_A == 0 || largest_B == 0) return true;
     int const least = std::ilogb(largest_A) + std::ilogb(largest_B) + 2 - near;
     for (std::size_t l = 0; l < A_.cols.size(); ++l)
       if (A_.cols[l] != 0 && B_.rows[l] != 0 && std::ilogb(A_.cols[l]) + std::ilogb(B_.rows[l]) >= least) return true;

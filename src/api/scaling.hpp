@@ -32,8 +32,8 @@ public:
   [[nodiscard]] T largest_A() const noexcept { return A_.largest; }
   [[nodiscard]] T largest_B() const noexcept { return B_.largest; }
 
-  /// With no larger elements than these in A and B, which are finite, choose_scaling would choose none. Allocates
-  /// nothing.
+  /// With no larger elements than these in A and B, which are finite and not 0, choose_scaling would choose none.
+  /// Allocates nothing.
   [[nodiscard]] bool rules_out_scaling(T largest_A, T largest_B) const noexcept;
 
 private:
