@@ -198,7 +198,8 @@ struct report {
   bool fell_back = false;            ///< workspace could not be allocated; a smaller plan was run
   double precaution_seconds = 0;  ///< of these, until A and B were looked at: with the plan's first passes over them,
                                   ///< which look meanwhile; and for scaling them. Where fused levels look on the way,
-                                  ///< until they began, or until C had to be made again
+                                  ///< until they began, and for another look after them; or until C had to be made
+                                  ///< again
   std::string precaution;         ///< what in A and B forbade the levels planned, so that none was run; or empty
   scaling_kind scaling = scaling_kind::none;  ///< that was applied
   std::optional<sampled_error> check;         ///< when options.check asked for one

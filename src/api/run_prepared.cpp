@@ -201,9 +201,11 @@ void run_levels(context::impl& state, graph_runner const& workers, operands<T> c
   if (early == early_product::right) return;
   bool const made = early == early_product::doubtful;
   try {
+    auto const look = steady::now();
     precautions<T> const found = take_precautions(state, workers, x, wish, memory, log);
-    r.precaution_seconds = seconds_since(begin);
     bool const right = found.objection.empty() && !found.scaled;
+    // A product that stands is none of the precautions.
+    r.precaution_seconds = made && right ? r.precaution_seconds + seconds_since(look) : seconds_since(begin);
     if (early_at_all) looks_first = !right;
     if (made && right) return;
     if (!right) std::fesetexceptflag(&flags, FE_ALL_EXCEPT);  // without those of a product or sums that nobody wants

@@ -4,13 +4,18 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "src/api/context.hpp"
+#include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
 #include "tests/accuracy/random_product.hpp"
+#include "tests/dropin/in_child.hpp"
+#include "tests/environment_variable.hpp"
 
 using namespace heptad;
 using namespace heptad::test;
@@ -153,4 +158,24 @@ TEMPLATE_TEST_CASE("what calls with one scaling have learned of A and B is no ne
   CHECK(asked.run().scaling == scaling_kind::both);
   CHECK_FALSE(asked.looks_first(scaling_kind::none));
   CHECK_FALSE(asked.looks_first());
+}
+
+TEST_CASE("the time of an early product that turns out right is none of the precautions") {
+  temporary_folder const folder;
+  std::string const trace = (folder.path() / "trace.json").string();
+  environment_variable const traced("HEPTAD_TRACE", trace.c_str());
+  CHECK(dropin::in_child([&] {
+    if (process_environment().trace != trace) return true;  // another test has read the variables before
+    early_product<double> early(1);
+    early.x.A(100, 111) = 700;  // too large for the sample, but not worth scaling
+    report const r = early.run();
+    double product = 0;
+    bool scanned = false;
+    std::ifstream file(trace);
+    for (nlohmann::json const& event : nlohmann::json::parse(file)) {
+      if (event.value("cat", "") == "product") product += 1e-6 * event["dur"].get<double>();
+      scanned = scanned || event.value("cat", "") == "scan";
+    }
+    return scanned && product > 0 && r.precaution_seconds > 0 && r.precaution_seconds + product <= r.seconds;
+  }));
 }
