@@ -149,6 +149,27 @@ precautions<T> take_precautions(context::impl& state, graph_runner const& worker
   return found;
 }
 
+/// While A and B are not known, what is done with them neither traps exceptions nor raises flags for the caller. The
+/// calling thread's: oneTBB's workers have what it has when a run begins.
+class held_exceptions {
+public:
+  held_exceptions() noexcept { std::feholdexcept(&of_caller_); }
+  held_exceptions(held_exceptions const&) = delete;
+  held_exceptions& operator=(held_exceptions const&) = delete;
+  ~held_exceptions() { end(false); }
+
+  /// Raises those so far if what was done is wanted.
+  void end(bool wanted) noexcept {
+    if (!std::exchange(hold_, false)) return;
+    if (wanted) std::feupdateenv(&of_caller_);
+    else std::fesetenv(&of_caller_);
+  }
+
+private:
+  std::fenv_t of_caller_{};
+  bool hold_ = true;
+};
+
 /// What became of a product that was made before all of A and B was known.
 enum class early_product { none, right, doubtful };
 
@@ -191,14 +212,13 @@ early_product multiply_early(graph_runner const& workers, operands<T> const& x, 
 template <typename T>
 void run_levels(context::impl& state, graph_runner const& workers, operands<T> const& x, scaling_kind wish,
                 workspace memory, run_log& log, report& r) {
-  std::fexcept_t flags{};
-  std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
   auto const begin = steady::now();
+  held_exceptions exceptions;
   bool const early_at_all = can_be_early(workers, x, wish, memory.prepared->how);
   std::atomic<bool>& looks_first = memory.prepared->looks_first[wish == scaling_kind::automatic];
   early_product const early =
       early_at_all && !looks_first ? multiply_early(workers, x, wish, memory, log, r) : early_product::none;
-  if (early == early_product::right) return;
+  if (early == early_product::right) return exceptions.end(true);
   bool const made = early == early_product::doubtful;
   try {
     auto const look = steady::now();
@@ -207,8 +227,8 @@ void run_levels(context::impl& state, graph_runner const& workers, operands<T> c
     // A product that stands is none of the precautions.
     r.precaution_seconds = made && right ? r.precaution_seconds + seconds_since(look) : seconds_since(begin);
     if (early_at_all) looks_first = !right;
+    exceptions.end(right);
     if (made && right) return;
-    if (!right) std::fesetexceptflag(&flags, FE_ALL_EXCEPT);  // without those of a product or sums that nobody wants
     if (!found.objection.empty()) {
       double const seconds = r.precaution_seconds;
       memory = {};  // its memory may be what the classical plan needs

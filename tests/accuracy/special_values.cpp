@@ -269,29 +269,76 @@ TEMPLATE_TEST_CASE("alpha near the ends of the range loses no digits to the coef
       }
 }
 
-TEMPLATE_TEST_CASE("where sums of blocks overflow that no product uses, no flag is left raised", "", double, float) {
-  using T = TestType;
-  context alone(1);
-  generator random(5);
-  std::int64_t const n = 128;
-  for (auto const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
-    CAPTURE(static_cast<int>(kind));
-    product<T> x(n, n, n, layout::columns, layout::columns, layout::columns);
+namespace {
+
+/// A product of which sums of blocks of A overflow, and a plan of one level that makes them.
+template <typename T>
+struct overflowing_sums {
+  static constexpr std::int64_t n =
+      192;  // whole tiles of all kernels: a zero that fills one up, times infinity, is invalid
+  product<T> x{n, n, n, layout::columns, layout::columns, layout::columns};
+  plan how;
+
+  explicit overflowing_sums(level_kind kind) {
+    generator random(5);
     x.beta = T(0);
     x.A.fill(random);
     x.B.fill(random);
     multiply_all(x.B, 1e-3);
     for (std::int64_t const i : {std::int64_t{30}, 30 + n / 2})
       for (std::int64_t const j : {std::int64_t{30}, 30 + n / 2}) x.A(i, j) = std::numeric_limits<T>::max() * T(0.75);
-    plan how;
     how.type = type_of<T>;
     how.shape = x.shape();
     how.levels.push_back({"strassen", kind, find_algorithm("strassen")});
+    how.workers = 2;
+    how.strips = 4;
+  }
+  report run(context& workers) {
     x.reset();
+    return gemm(workers, how, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view());
+  }
+};
+
+constexpr int of_mistakes = FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW;
+
+/// While it lives, these end the process with SIGFPE.
+struct traps {
+  traps() { std::feclearexcept(FE_ALL_EXCEPT), feenableexcept(of_mistakes); }
+  ~traps() { fedisableexcept(of_mistakes); }
+  traps(traps const&) = delete;
+  traps& operator=(traps const&) = delete;
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("where sums of blocks overflow that no product uses, no flag is left raised", "", double, float) {
+  context alone(1);
+  for (auto const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
+    CAPTURE(static_cast<int>(kind));
+    overflowing_sums<TestType> x(kind);
     std::feclearexcept(FE_ALL_EXCEPT);
-    report const r = gemm(alone, how, x.alpha, x.A.read(), x.B.read(), x.beta, x.C.view());
+    report const r = x.run(alone);
     CHECK((!r.precaution.empty() || r.scaling != scaling_kind::none));
-    CHECK(std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW) == 0);
+    CHECK(std::fetestexcept(of_mistakes) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("where exceptions are trapped, sums of blocks that no product uses spring none", "", double, float) {
+  using T = TestType;
+  for (int const threads : {1, 2}) {
+    context workers(threads);
+    for (auto const kind : {level_kind::task, level_kind::explicit_passes, level_kind::fused}) {
+      CAPTURE(threads, static_cast<int>(kind));
+      overflowing_sums<T> large(kind), infinite(kind);
+      for (std::int64_t const i : {std::int64_t{30}, 30 + infinite.n / 2})
+        infinite.x.A(i, 30) = std::numeric_limits<T>::infinity();
+      for (overflowing_sums<T>* const x : {&large, &infinite}) {
+        traps const set;
+        report const r = x->run(workers);
+        CHECK((!r.precaution.empty() || r.scaling != scaling_kind::none));
+        CHECK(fegetexcept() == of_mistakes);
+      }
+    }
   }
 }
 
