@@ -49,7 +49,7 @@ bool parse_switch(char const* name, std::string_view text) {
 
 double parse_max_error(char const* name, std::string_view text) {
   auto const value = parse_number<double>(text);
-  if (!value || !(*value >= 1)) reject(name, text, "a number of at least 1");
+  if (!value || !(*value >= 1) || !std::isfinite(*value)) reject(name, text, "a number of at least 1");
   return *value;
 }
 

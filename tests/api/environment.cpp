@@ -75,7 +75,8 @@ TEST_CASE("a bad value is an error that names the variable and the value") {
       {"HEPTAD_NUM_THREADS", "16385"}, {"HEPTAD_NUM_THREADS", "99999"}, {"HEPTAD_NUM_THREADS", "99999999999"},
       {"HEPTAD_SCHEDULER", "TBB"},     {"HEPTAD_MAX_LEVELS", "-1"},     {"HEPTAD_MAX_LEVELS", "1.5"},
       {"HEPTAD_FORCE_LEVELS", "x"},    {"HEPTAD_MAX_ERROR", "0.99"},    {"HEPTAD_MAX_ERROR", "nan"},
-      {"HEPTAD_MAX_ERROR", "10x"},     {"HEPTAD_MAX_WORKSPACE", "k"},   {"HEPTAD_MAX_WORKSPACE", "-1"},
+      {"HEPTAD_MAX_ERROR", "10x"},     {"HEPTAD_MAX_ERROR", "inf"},     {"HEPTAD_MAX_ERROR", "-inf"},
+      {"HEPTAD_MAX_LEVELS", "inf"},    {"HEPTAD_MAX_WORKSPACE", "k"},   {"HEPTAD_MAX_WORKSPACE", "-1"},
       {"HEPTAD_MAX_WORKSPACE", "1T"},  {"HEPTAD_MAX_WORKSPACE", "1kk"}, {"HEPTAD_MAX_WORKSPACE", "99999999999999G"},
       {"HEPTAD_VERBOSE", "yes"},       {"HEPTAD_KERNEL", "abacus"},
   }));
