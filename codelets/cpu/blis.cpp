@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <mutex>
 #include <string_view>
 #include <type_traits>
 
@@ -14,6 +15,8 @@
 #include "codelets/cpu/blocks_for_caches.hpp"
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/plain_loops.hpp"
+#include "src/process/fork_safe.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::cpu {
 
@@ -26,8 +29,13 @@ using micro_kernel = void (*)(dim_t m, dim_t n, dim_t k, T* alpha, T* a, T* b, T
                               auxinfo_t* hints, cntx_t* context);
 static_assert(std::is_same_v<dgemm_ukr_ft, micro_kernel<double>> && std::is_same_v<sgemm_ukr_ft, micro_kernel<float>>);
 
+// The child of a fork would find BLIS half loaded.
+constinit std::mutex loading;
+fork_safe<loading> const in_forks;
+
 /// BLIS's context for this processor; null when there is no BLIS 0.9 with integers of the header's size.
 cntx_t* load_context() {
+  std::lock_guard const lock(loading);
   void* const library = dlopen("libblis.so.4", RTLD_LOCAL | RTLD_LAZY);
   if (library == nullptr) return nullptr;
   auto const version =
@@ -50,7 +58,7 @@ struct native_kernel {
   blocking blocks;
 
   native_kernel() {
-    static cntx_t* const loaded = load_context();
+    cntx_t* const loaded = load_context();
     if (loaded == nullptr) return;
     num_t const type = std::is_same_v<T, double> ? BLIS_DOUBLE : BLIS_FLOAT;
     auto const size = [&](bszid_t id) { return static_cast<int>(bli_cntx_get_blksz_def_dt(type, id, loaded)); };
@@ -65,8 +73,8 @@ struct native_kernel {
   }
 
   static native_kernel const& get() {
-    static native_kernel const kernel;
-    return kernel;
+    static constinit lasting<native_kernel const> kernel;
+    return kernel.get([] { return native_kernel(); });
   }
 
   /// c := beta c + alpha A·B.

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "codelets/cpu/kernel_sets_builtin.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::cpu {
 
@@ -21,17 +22,18 @@ kernel_set<T> const* choose(kernel_set<double> const& f64, kernel_set<float> con
 
 template <typename T>
 std::vector<kernel_set<T> const*> const& kernel_sets() {
-  // Never destroyed: exit handlers of the program may still multiply.
-  static auto const& sets = *new std::vector<kernel_set<T> const*> {
+  static constinit lasting<std::vector<kernel_set<T> const*> const> sets;
+  return sets.get([] {
+    return std::vector<kernel_set<T> const*> {
 #if defined(__x86_64__)
-    choose<T>(avx512_kernels_f64, avx512_kernels_f32), choose<T>(avx2_kernels_f64, avx2_kernels_f32),
+      choose<T>(avx512_kernels_f64, avx512_kernels_f32), choose<T>(avx2_kernels_f64, avx2_kernels_f32),
 #endif
 #if defined(HEPTAD_WITH_BLIS)
-        choose<T>(blis_kernels_f64, blis_kernels_f32),
+          choose<T>(blis_kernels_f64, blis_kernels_f32),
 #endif
-        choose<T>(portable_kernels_f64, portable_kernels_f32),
-  };
-  return sets;
+          choose<T>(portable_kernels_f64, portable_kernels_f32),
+    };
+  });
 }
 
 template <typename T>
@@ -43,9 +45,10 @@ kernel_set<T> const* find_kernel_set(std::string const& name) {
 
 template <typename T>
 kernel_set<T> const& best_kernel_set() {
-  static kernel_set<T> const& best =
-      **std::ranges::find_if(kernel_sets<T>(), [](kernel_set<T> const* set) { return set->available(); });
-  return best;  // "portable" is always available
+  static constinit lasting<kernel_set<T> const* const> best;
+  return *best.get([] {  // "portable" is always available
+    return *std::ranges::find_if(kernel_sets<T>(), [](kernel_set<T> const* set) { return set->available(); });
+  });
 }
 
 template std::vector<kernel_set<double> const*> const& kernel_sets<double>();

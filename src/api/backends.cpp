@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <mutex>
 #include <string>
 
 #include <heptad/heptad.hpp>
 
 #include "schedulers/cuda/backend.hpp"
 #include "schedulers/starpu/backend.hpp"
+#include "src/process/fork_safe.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad {
 namespace {
@@ -18,10 +21,15 @@ namespace {
   throw error(status::invalid_argument, fmt::format("{} needs {}: {}", what, library, why));
 }
 
+// The child of a fork would find a library half loaded.
+constinit std::mutex loading;
+fork_safe<loading> const in_forks;
+
 /// What `linked` gives where the program brings the library itself, else what the loaded one's `symbol` does.
 template <typename Backend>
 Backend* find(std::string const& what, char const* library, Backend* (*linked)(), char const* symbol) {
   if (linked != nullptr) return linked();
+  std::lock_guard const lock(loading);
   void* const loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) reject(what, library, dlerror());
   auto* const entry = reinterpret_cast<Backend* (*)()>(dlsym(loaded, symbol));
@@ -37,14 +45,18 @@ void check_version(std::string const& what, char const* library, std::string con
 
 starpu_backend const& find_starpu_backend() {
   constexpr char const *what = "scheduler = starpu", *library = HEPTAD_STARPU_LIBRARY;
-  static starpu_backend const* const found = find(what, library, heptad_starpu_backend, "heptad_starpu_backend");
+  static constinit lasting<starpu_backend const* const> once;
+  auto const* const found =
+      once.get([] { return find(what, library, heptad_starpu_backend, "heptad_starpu_backend"); });
   check_version(what, library, found->version);
   return *found;
 }
 
 device_backend& find_cuda_backend() {
   constexpr char const *what = "a CUDA device", *library = HEPTAD_CUDA_LIBRARY;
-  static device_backend* const found = find(what, library, heptad_cuda_backend, "heptad_cuda_backend");
+  static constinit lasting<device_backend* const> once;
+  device_backend* const found =
+      once.get([] { return find(what, library, heptad_cuda_backend, "heptad_cuda_backend"); });
   check_version(what, library, found->version());
   return *found;
 }
