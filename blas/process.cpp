@@ -186,8 +186,9 @@ bool process::multiply(T alpha, matrix_view<T const> const& A, matrix_view<T con
     fast_products_ += !done.plan.levels.empty();
     return true;
   } catch (error const& e) {
-    if (how.verbose || e.code() == status::internal_error) say("{}", e.what());
-    if (e.code() == status::internal_error) std::abort();  // C may be partly updated: nobody could tell the caller
+    bool const is_lost = e.code() == status::internal_error && beta != T(0);  // C may be partly updated
+    if (how.verbose || is_lost) say("{}", e.what());
+    if (is_lost) std::abort();  // nobody could tell the caller
     // A cancelled product belongs to a task group that its owner gave up.
     return e.code() == status::cancelled;
   } catch (std::exception const& e) {  // before C was touched: what fails later is one of the errors above

@@ -71,7 +71,7 @@ public:
   std::optional<promise> promise_of(problem const& shape);
 
   /// C := alpha A B + beta C by Heptad, with levels where they pay; false when it cannot (overlapping operands, no
-  /// memory), with C untouched.
+  /// memory), with C untouched, or where beta is 0 perhaps overwritten.
   template <typename T>
   bool multiply(T alpha, matrix_view<T const> const& A, matrix_view<T const> const& B, T beta, matrix_view<T> const& C);
   /// The same by the backend.

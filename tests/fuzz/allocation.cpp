@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "src/api/decisions.hpp"
+#include "tests/dropin/in_child.hpp"
 #include "tests/fuzz/blas.hpp"
 #include "tests/fuzz/failing_memory.hpp"
 #include "tests/temporary_folder.hpp"
@@ -88,6 +89,24 @@ bool drop_in(problem& x) {
   double const one = 1;
   heptad::fuzz::dgemm_("N", "N", &x.m, &x.columns, &x.k, &one, x.A.data(), &x.m, x.B.data(), &x.k, &one, x.C.data(),
                        &x.m, 1, 1);
+  return true;
+}
+
+void multiply_without_c(problem& x) {
+  double const one = 1, zero = 0;
+  heptad::fuzz::dgemm_("N", "N", &x.m, &x.columns, &x.k, &one, x.A.data(), &x.m, x.B.data(), &x.k, &zero, x.C.data(),
+                       &x.m, 1, 1);
+}
+
+/// With a NaN where no sample of A has it: C is made, unless the call before had one too, and then again.
+bool drop_in_made_again(problem& x) {
+  x.columns = x.n;
+  multiply_without_c(x);
+  constexpr int row = x.m / 2, middle = row + x.k / 2 * x.m;
+  double const kept = std::exchange(x.A[middle], std::numeric_limits<double>::quiet_NaN());
+  multiply_without_c(x);
+  x.A[middle] = kept;
+  for (int i = 0; i < x.m * x.n; ++i) x.C[i] = i % x.m == row ? x.expected[i] : x.C[i] + x.C0[i];
   return true;
 }
 
@@ -320,6 +339,12 @@ int main() {
                             {"first plan", with_own_plan}}) {
     good = holds(run_in_child, s, x, sanitized ? 3 : 24) && good;
   }
+  good = heptad::dropin::in_child([&x] {
+           setenv("HEPTAD_FORCE_LEVELS", "1", 1);  // a fused one
+           (void)drop_in_made_again(x);            // what it makes is kept
+           return holds(run_once, {"drop-in, C is made again", drop_in_made_again, true}, x, 1 << 20);
+         }) &&
+         good;
   linear_system system;
   refined_calls const refined;
   using heptad::scaling_kind;
