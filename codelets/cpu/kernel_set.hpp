@@ -29,12 +29,13 @@ struct term {
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Sizes of the blocks that the loops keep in caches, in elements: mc × kc of A in L2, kc × nc of B in L1. Once packed,
-/// kc × kept of B stay in L3 for the next blocks of A; kept = 0: they pack B again.
+/// Sizes of the blocks that the loops keep in caches, in elements: mc × kc of A in L2, kc × nc of B in L1. If A is more
+/// than one block, they have mc_beside_kept rows, and kc × kept of B, once packed, stay for the next ones; kept = 0:
+/// B is packed again for each.
 struct blocking {
   int mr = 0, nr = 0;
   int mc = 0, kc = 0, nc = 0;
-  int kept = 0;
+  int mc_beside_kept = 0, kept = 0;
 };
 
 enum class gather { direct, set, add, finish };

@@ -73,9 +73,9 @@ layout lay_out(cut const& into, std::int64_t m, std::int64_t n, std::int64_t k, 
     return std::max(larger / granule, std::int64_t{1}) * granule;
   };
   l.kc = balanced(k, deepest, 16);
-  l.mc = balanced(m, extended(b.mc, b.mr), b.mr);
+  l.keeps_b = b.kept > 0 && m > extended(b.mc, b.mr);
+  l.mc = balanced(m, extended(l.keeps_b ? b.mc_beside_kept : b.mc, b.mr), b.mr);
   l.nc = balanced(n, extended(b.nc, b.nr), b.nr);
-  l.keeps_b = b.kept > 0 && m > l.mc;
   l.columns = l.keeps_b ? balanced(n, extended(b.kept, l.nc), l.nc) : n;
   l.packed_a = 0;
   l.packed_b = l.packed_a + l.mc * l.kc + slack;

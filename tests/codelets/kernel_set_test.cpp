@@ -67,6 +67,9 @@ TEMPLATE_TEST_CASE("blocks hold whole panels", "[kernel_set]", float, double) {
     REQUIRE(b.nc >= b.nr);
     REQUIRE(b.nc % b.nr == 0);
     REQUIRE(b.kept % b.nr == 0);
+    REQUIRE(b.mc_beside_kept >= b.mr);
+    REQUIRE(b.mc_beside_kept <= b.mc);
+    REQUIRE(b.mc_beside_kept % b.mr == 0);
   }
 }
 
