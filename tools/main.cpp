@@ -13,6 +13,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/api/environment.hpp"
 #include "tools/command_tree.hpp"
 #include "tools/commands.hpp"
 
@@ -51,6 +52,9 @@ int run(int argc, char** argv) {
   heptad::tools::add_bench_command(app);
 #endif
   heptad::tools::add_manual_command(app);
+  app.parse_complete_callback([&app] {  // before any command but `manual`, which builds run
+    if (!app.got_subcommand("manual")) static_cast<void>(heptad::process_environment());
+  });
   try {
     app.parse(argc, argv);
     return 0;

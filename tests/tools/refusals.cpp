@@ -162,11 +162,19 @@ TEST_CASE("of a file that is no record the bench says the option, the file and t
   CHECK(result.err == "heptad: " + message + '\n');
 }
 
-TEST_CASE("a peer that is not known is named once") {
+TEST_CASE("a variable that has no such value fails every command") {
   folder const here;
-  auto const result = heptad_run(here, "bench gemm --peers nope");
-  CHECK(result.code == 1);
-  CHECK(result.err.find("heptad: peer nope: must be openblas, blis or mkl\n") != std::string::npos);
+  std::string const command =
+      GENERATE(as<std::string>(), "search 1 1 1 --rank 1 --moves 10", "verify '" HEPTAD_ALGORITHMS_DIR "/winograd.txt'",
+               "info", explain, explain + "--device cuda", explain + "--device cuda --devices 2",
+               "bench gemm --sizes 64 --peers none", "bench accuracy --sizes 64 --levels 1 --algorithms winograd");
+  auto const levels = heptad_run(here, command, "HEPTAD_MAX_LEVELS=some");
+  INFO(command);
+  CHECK(levels.code == 1);
+  CHECK(levels.err == "heptad: HEPTAD_MAX_LEVELS = 'some' must be an integer of at least 0\n");
+  auto const algorithms = heptad_run(here, command, "HEPTAD_ALGORITHMS=none");
+  CHECK(algorithms.code == 1);
+  CHECK(algorithms.err.starts_with("heptad: HEPTAD_ALGORITHMS = 'none': "));
 }
 
 TEST_CASE("what a file holds that is no text is told in characters that print") {
