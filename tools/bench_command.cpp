@@ -70,6 +70,10 @@ bool fits(gemm_case const& what, std::size_t workers) {
   return what.operand_bytes() * (2 * workers + 2) / 2 < available_memory();
 }
 
+void require_cases(nlohmann::json const& record) {
+  if (record.at("cases").empty()) throw std::runtime_error("no case was measured");
+}
+
 void save(nlohmann::json const& record, std::string const& file) { tools::write_output(file, record.dump(1) + '\n'); }
 
 // True when every result was right. Every case has fresh workers: none inherits memory or a crash from the last one.
@@ -114,8 +118,9 @@ void bench_gemm(bench_options const& wishes) {
 
   table const rows(names);
   rows.print_header();
-  if (!measure_cases(wishes, who, record, status, rows))
-    throw std::runtime_error("a library failed or gave a wrong result");
+  bool const all_valid = measure_cases(wishes, who, record, status, rows);
+  require_cases(record);
+  if (!all_valid) throw std::runtime_error("a library failed or gave a wrong result");
   if (!wishes.json_file.empty()) status.note(fmt::format("written: {}", wishes.json_file));
 }
 
@@ -232,6 +237,7 @@ void bench_planner(planner_options const& wishes) {
     if (!wishes.json_file.empty()) save(record, wishes.json_file);
   }
   status.clear();
+  require_cases(record);
   print_summary(summarize(record));
 }
 

@@ -70,6 +70,17 @@ TEST_CASE("a peer that cannot be loaded is named") {
   folder const place;
   CHECK(run("gemm --sizes 64 --peers openblas=/nowhere/libopenblas.so", place) == 1);
   CHECK_THAT(text_of(place.path() / "err"), Catch::Contains("openblas") && Catch::Contains("/nowhere/libopenblas.so"));
-  CHECK(run("gemm --sizes 64 --peers atlas", place) == 1);
-  CHECK_THAT(text_of(place.path() / "err"), Catch::Contains("peer atlas: must be openblas, blis or mkl"));
+}
+
+TEST_CASE("where no case was measured a record is not said to be written") {
+  folder const place;
+  std::string const file = (place.path() / "record.json").string(),
+                    command =
+                        GENERATE(as<std::string>(), "gemm --sizes 10000000 --peers none", "planner --seconds 1e-9");
+  CHECK(run(command + " --json " + file, place) == 1);
+  std::string const said = text_of(place.path() / "err");
+  INFO(said);
+  CHECK(said.ends_with("heptad: no case was measured\n"));
+  CHECK(said.find("written") == std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(file));
 }
