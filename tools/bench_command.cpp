@@ -64,6 +64,26 @@ std::vector<gemm_case> cases_of(bench_options const& wishes) {
   return cases;
 }
 
+/// As parse_shape() reads it.
+std::string misspelt(std::string const& shape) {
+  try {
+    static_cast<void>(parse_shape(shape));
+    return {};
+  } catch (std::invalid_argument const& wrong) {
+    return wrong.what();
+  }
+}
+
+void check_peers(std::vector<std::string> const& peers) {
+  for (std::string const& text : peers) {
+    bool const of_all = text == "auto" || text == "none";
+    std::string const name = text.substr(0, text.find('='));
+    if (of_all && peers.size() > 1) throw CLI::ValidationError("--peers", fmt::format("'{}' must stand alone", text));
+    if (!of_all && name != "mkl" && name != "openblas" && name != "blis")
+      throw CLI::ValidationError("--peers", fmt::format("'{}' must be auto, none, mkl, openblas or blis", text));
+  }
+}
+
 // Every worker holds its operands and may add workspace of up to twice their size; half of that is a fair guess for
 // all.
 bool fits(gemm_case const& what, std::size_t workers) {
@@ -101,7 +121,10 @@ bool measure_cases(bench_options const& wishes, std::vector<contestant> const& w
 }
 
 void bench_gemm(bench_options const& wishes) {
-  static_cast<void>(cases_of(wishes));  // says early what is misspelt
+  check_peers(wishes.peers);
+  options product;
+  product.algorithm = wishes.own.algorithm;
+  tools::check_usage([&product] { check_options(product, element_type::f64); });
   tools::require_writable(wishes.json_file);
   status_line status;
   auto const peers = find_peers(wishes.peers, [&](std::string const& text) { status.note(text); });
@@ -127,8 +150,12 @@ void bench_gemm(bench_options const& wishes) {
 void add_gemm(CLI::App& bench) {
   auto* gemm = bench.add_subcommand("gemm", "C := op(A) op(B) + beta C against every BLAS that can be loaded");
   auto wishes = std::make_shared<bench_options>();
-  gemm->add_option("--sizes", wishes->sizes, "square sizes, as 512,1024 (default 512,1024,2048,4096)")->delimiter(',');
-  gemm->add_option("--shapes", wishes->shapes, "MxNxK, as 8192x8192x1024,4095x4095x4095")->delimiter(',');
+  gemm->add_option("--sizes", wishes->sizes, "square sizes, as 512,1024 (default 512,1024,2048,4096)")
+      ->delimiter(',')
+      ->check(misspelt);
+  gemm->add_option("--shapes", wishes->shapes, "MxNxK, as 8192x8192x1024,4095x4095x4095")
+      ->delimiter(',')
+      ->check(misspelt);
   gemm->add_option("--type", wishes->types, "d, s or both")
       ->delimiter(',')
       ->check(CLI::IsMember({"d", "s"}))

@@ -5,7 +5,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include <heptad/heptad.hpp>
+
 namespace heptad::tools {
+
+/// Runs checks of what was asked for. Whoever asks for what they refuse has called the program wrongly.
+template <typename Checks>
+void check_usage(Checks const& checks) {
+  try {
+    checks();
+  } catch (error const& refused) {
+    throw CLI::ValidationError(refused.what());
+  }
+}
 
 void add_gemm_command(CLI::App& app);
 void add_explain_command(CLI::App& app);

@@ -99,7 +99,6 @@ void run_on_device(explain_arguments const& given, problem const& shape) {
   auto const [device, source] = find_device();
   auto const type = given.type == 'd' ? element_type::f64 : element_type::f32;
   if (given.shared.devices > 0) {
-    given.common.apply();
     if (!source.empty() && !given.common.json) fmt::print("{:<12}{}\n", "device", source);
     return explain_shared(given.shared, type, shape, device, wishes, given.common.json);
   }
@@ -158,8 +157,9 @@ void run(explain_arguments const& given) {
   shape.n = given.n;
   shape.k = given.k;
   shape.beta_zero = !given.accumulate;
-  if (given.device == "cuda") return run_on_device(given, shape);
+  check_usage([&shape] { check_problem(shape, sizeof(T)); });
   given.common.apply();
+  if (given.device == "cuda") return run_on_device(given, shape);
   for (std::string const& path : {given.dot, given.svg, given.trace}) require_writable(path);
   plan const how = make_plan<T>(default_context(), shape, given.common.wishes);
 
@@ -227,7 +227,7 @@ void add_explain_command(CLI::App& app) {
   auto* const devices = command
                             ->add_option("--devices", given->shared.devices,
                                          "share a product of host matrices by CPU and so many devices")
-                            ->check(at_least(1));
+                            ->check(within(1, 16));
   command->add_option("--logical-devices", given->shared.logical_devices, "each of them as so many")
       ->check(within(1, 64))
       ->needs(devices)

@@ -116,8 +116,8 @@ void print(gemm_arguments const& given, report const& r, std::vector<double> con
 template <typename T>
 T as_element(char const* option, double value) {
   if (std::abs(value) > std::numeric_limits<T>::max() || (value != 0 && static_cast<T>(value) == T(0)))
-    throw error(status::invalid_argument, fmt::format("{} = {}: elements are float32, where this is {}", option, value,
-                                                      std::abs(value) > 1 ? "infinite" : "0"));
+    throw CLI::ValidationError(fmt::format("{} = {}: elements are float32, where this is {}", option, value,
+                                           std::abs(value) > 1 ? "infinite" : "0"));
   return static_cast<T>(value);
 }
 
@@ -158,11 +158,11 @@ void require_type_of(std::string const& first_name, npy_file const& first, std::
 
 void run(gemm_arguments& given) {
   if (given.check == "sampled") given.common.wishes.check = 2;
+  if (given.beta != 0 && given.c0.empty()) throw CLI::ValidationError(fmt::format("--beta {} needs --c0", given.beta));
   given.common.apply();
   npy_file const a(given.a), b(given.b);
   std::optional<npy_file> c0;
   if (!given.c0.empty()) c0.emplace(given.c0);
-  if (given.beta != 0 && !c0) throw error(status::invalid_argument, fmt::format("--beta {} needs --c0", given.beta));
   require_type_of(given.a, a, given.b, b);
   if (c0) require_type_of(given.a, a, given.c0, *c0);
   require_writable(given.c);

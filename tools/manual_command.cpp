@@ -100,9 +100,8 @@ void print_man_page(CLI::App const& program) {
       "that names the variable.\n");
   for (variable const& one : environment) fmt::print(".TP\n.B {}\n{}\n", one.name, roff(one.meaning));
   fmt::print(
-      ".SH EXIT STATUS\n0: done; 1: it failed, also when a check did not pass; 2: it was called wrongly. Errors are "
-      "one\n"
-      "line on stderr.\n"
+      ".SH EXIT STATUS\n0: done; 1: it failed, also when a check did not pass, or by what a file or a variable holds;\n"
+      "2: it was called wrongly: an argument, an option or its value is refused. Errors are one line on stderr.\n"
       ".SH EXAMPLES\n.EX\nheptad gemm A.npy B.npy \\-o C.npy \\-\\-check\n"
       "heptad explain gemm \\-m 8192 \\-n 8192 \\-k 8192 \\-\\-workers 8,64\n"
       "heptad bench gemm \\-\\-sizes 1024,4096 \\-\\-type d,s \\-\\-threads 1,2\n.EE\n");

@@ -18,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <heptad/heptad.hpp>
 
@@ -87,7 +88,7 @@ void show(std::string const& text, bool last) {
 
 algorithm find(std::string const& name) {
   auto const x = find_algorithm(name);
-  if (!x) throw error(status::invalid_argument, fmt::format("--from {}: there is no such algorithm", name));
+  if (!x) throw CLI::ValidationError(fmt::format("--from {}: there is no such algorithm", name));
   return *x;
 }
 
@@ -102,10 +103,15 @@ algorithm start_of(std::string const& from, search::shape const& what) {
 std::optional<search::knowledge> read_start(search_arguments const& given) {
   if (given.state.empty() || !std::filesystem::exists(given.state)) {
     if (given.from.empty()) return std::nullopt;
-    algorithm start = start_of(given.from, given.how.what);
-    start.name = given.from;
-    return search::knowledge_of(start);
+    std::optional<search::knowledge> known;
+    check_usage([&] {
+      algorithm start = start_of(given.from, given.how.what);
+      start.name = given.from;
+      known = search::knowledge_of(start);
+    });
+    return known;
   }
+  require_writable(given.state);  // what is a folder, say, cannot be read either
   std::ifstream file(given.state, std::ios::binary);
   std::string const text{std::istreambuf_iterator<char>(file), {}};
   try {
@@ -198,10 +204,12 @@ void run(search_arguments given) {
   if (given.rank > 0) given.how.rank = given.rank;
   given.how.aim = objectives.at(given.objective);
   given.how.by = methods.at(given.method);
-  for (std::string const& path : {given.output, given.state}) require_writable(path);
   problem shape;
   shape.m = given.problem[0], shape.n = given.problem[1], shape.k = given.problem[2];
   given.how.predicted_seconds = [shape](algorithm const& x) { return predicted_seconds(x, shape); };
+  check_usage([&given] { search::check(given.how); });
+  auto start = read_start(given);
+  for (std::string const& path : {given.output, given.state}) require_writable(path);
 
   double saved = 0;
   constexpr double seconds_a_save = 10;
@@ -213,7 +221,7 @@ void run(search_arguments given) {
         saved = now.seconds;
         write_output(given.state, search::to_text(now.so_far));
       },
-      read_start(given));
+      std::move(start));
   if (!given.state.empty()) write_output(given.state, search::to_text(known));
   finish(given, known);
 }
@@ -255,7 +263,7 @@ void add_search_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--problem", given->problem, "m,n,k of the product that predicted-time is for")
       ->delimiter(',')
-      ->check(at_least(std::int64_t{1}))
+      ->check(within(std::int64_t{1}, std::int64_t{1} << 27))  // so that a matrix can be addressed
       ->capture_default_str();
   command->add_option("--threads", how.threads, "walks side by side")->check(within(1, 1024))->capture_default_str();
   command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there");

@@ -15,6 +15,7 @@
 #include "src/plan/counted.hpp"
 #include "src/plan/plan_json.hpp"
 #include "tools/bounds.hpp"
+#include "tools/commands.hpp"
 
 namespace heptad::tools {
 namespace {
@@ -33,7 +34,7 @@ CLI::Option* named(CLI::Option* option, std::vector<std::pair<std::string, Value
 CLI::Validator bytes() {
   auto const transform = [](std::string& text) {
     auto const value = parse_bytes(text);
-    if (!value) return fmt::format("'{}' must be {}", text, bytes_rule);
+    if (!value) return fmt::format("'{}' must be {}, below 2^64 in all", text, bytes_rule);
     text = std::to_string(*value);
     return std::string();
   };
@@ -66,7 +67,8 @@ void settings::add_to(CLI::App& command) {
 }
 
 void settings::apply() const {
-  (void)default_context();  // reports a bad value in the environment
+  check_usage([this] { check_options(wishes, element_type::f64); });
+  (void)default_context();  // finds the scheduler that the environment asks for
   if (threads && heptad_set_num_threads(*threads) != HEPTAD_SUCCESS) {
     throw error(status::invalid_argument, heptad_last_error());
   }

@@ -18,7 +18,7 @@ struct settings {
 
   /// Adds --threads, --max-error, …, --json. The settings must outlive the parsing.
   void add_to(CLI::App& command);
-  /// Gives the default context its workers. Options that are not set come from the environment.
+  /// Checks the wishes, and gives the default context its workers. Options that are not set come from the environment.
   void apply() const;
 };
 

@@ -226,12 +226,16 @@ void check_blocks(shape const& s) {
           fmt::format("an operand of <{},{},{}> has {} blocks, more than {}", s.m, s.k, s.n, s.blocks(f), most_blocks));
 }
 
+}  // namespace
+
 void check(settings const& how) {
   shape const& s = how.what;
   for (auto const& [name, side] : {std::pair{"m", s.m}, {"k", s.k}, {"n", s.n}})
     if (side < 1 || side > 16) reject(fmt::format("{} = {} must be from 1 to 16", name, side));
   check_blocks(s);
-  if (how.rank && *how.rank < 1) reject(fmt::format("rank = {} must be at least 1", *how.rank));
+  int const classical = s.m * s.k * s.n;
+  if (how.rank && (*how.rank < 1 || *how.rank > classical))
+    reject(fmt::format("rank = {} must be from 1 to {}, that of the classical algorithm", *how.rank, classical));
   if (how.threads < 1 || how.threads > 1024) reject(fmt::format("threads = {} must be from 1 to 1024", how.threads));
   if (!(how.seconds > 0)) reject(fmt::format("seconds = {} must be positive", how.seconds));
   if (how.most_moves < 0) reject(fmt::format("moves = {} must not be negative", how.most_moves));
@@ -241,8 +245,6 @@ void check(settings const& how) {
     reject(fmt::format("symmetry = {} is for least squares alone", how.symmetry));
   if (how.aim == objective::predicted_time && !how.predicted_seconds) reject("there is no model to predict times with");
 }
-
-}  // namespace
 
 double value_of(algorithm const& x, settings const& how) {
   switch (how.aim) {

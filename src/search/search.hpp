@@ -50,7 +50,10 @@ struct progress {
   std::int64_t moves_now = 0;  // of this search
 };
 
-/// Throws heptad::error where a setting is out of range. One thread with a limit on moves and enough seconds always
+/// Throws heptad::error where a setting is out of range.
+void check(settings const& how);
+
+/// Throws as check(), and what a thread or `watch` throws. One thread with a limit on moves and enough seconds always
 /// finds the same; several threads hand each other what they find, in the order of the clock. Tells `watch` every
 /// second. `from` is what a search of the same shape knew.
 knowledge run(settings const& how, std::function<void(progress const&)> const& watch,

@@ -265,6 +265,7 @@ TEST_CASE("settings out of range are refused") {
   refused([](settings& s) { s.what.m = 0; }, "m = 0");
   refused([](settings& s) { s.what = {9, 9, 1}; }, "81 blocks, more than 64");
   refused([](settings& s) { s.rank = 0; }, "rank = 0");
+  refused([](settings& s) { s.rank = 9; }, "rank = 9 must be from 1 to 8");
   refused([](settings& s) { s.threads = 0; }, "threads = 0");
   refused([](settings& s) { s.seconds = 0; }, "seconds = 0");
   refused([](settings& s) { s.most_moves = -1; }, "moves = -1");

@@ -30,14 +30,37 @@ TEST_CASE("an option that has no such value is named with the value and what it 
       {explain + "--scheduler omp", "--scheduler: omp not in {tbb,sequential,starpu}"},
       {explain + "--scaling up", "--scaling: up not in {none,outside,inside,both,automatic}"},
       {explain + "--max-workspace -5",
-       "--max-workspace: '-5' must be a number of bytes, with a suffix k, m or g for powers of 1024"},
+       "--max-workspace: '-5' must be a number of bytes, with a suffix k, m or g for powers of 1024, below 2^64 in "
+       "all"},
       {explain + "--max-workspace 99999999999999999999",
-       "--max-workspace: '99999999999999999999' must be a number of bytes, with a suffix k, m or g for powers of 1024"},
+       "--max-workspace: '99999999999999999999' must be a number of bytes, with a suffix k, m or g for powers of 1024, "
+       "below 2^64 in all"},
+      {explain + "--max-workspace 99999999999g",
+       "--max-workspace: '99999999999g' must be a number of bytes, with a suffix k, m or g for powers of 1024, below "
+       "2^64 in all"},
+      {explain + "--device cuda --devices 17", "--devices: '17' must be an integer from 1 to 16"},
+      {explain + "--algorithm quick",
+       "algorithm = 'quick' must be auto, a name or a shape that `heptad info` lists, names joined by '*', or the path "
+       "of "
+       "a file"},
+      {"explain gemm -m 4294967296 -n 4294967296 -k 1",
+       "C of 4294967296 x 4294967296 elements is larger than the address space"},
+      {"explain gemm -m 4294967296 -n 4294967296 -k 1 --device cuda",
+       "C of 4294967296 x 4294967296 elements is larger than the address space"},
       {"explain gemm -m 99999999999999999999 -n 5 -k 5",
        "-m: '99999999999999999999' must be an integer of at least 0, and at most 9223372036854775807"},
       {"explain gemm -m -1 -n 5 -k 5", "-m: '-1' must be an integer of at least 0"},
       {"gemm A B -o C --repeat 0", "--repeat: '0' must be an integer of at least 1"},
       {"search 2 2 17", "N: '17' must be an integer from 1 to 16"},
+      {"search 2 2 2 --rank 9", "rank = 9 must be from 1 to 8, that of the classical algorithm"},
+      {"search 2 2 2 --rank 2000000000 --method least-squares",
+       "rank = 2000000000 must be from 1 to 8, that of the classical algorithm"},
+      {"search 2 2 2 --method least-squares", "least squares need the rank to look for"},
+      {"search 9 9 1", "an operand of <9,9,1> has 81 blocks, more than 64"},
+      {"search 2 2 2 --from quick", "--from quick: there is no such algorithm"},
+      {"search 2 2 2 --from 3x3x3", "sparse333 <3,3,3> does not fit into <2,2,2>"},
+      {"search 2 2 2 --objective predicted-time --problem 9223372036854775807,1,1",
+       "--problem: '9223372036854775807' must be an integer from 1 to 134217728"},
       {"search 2 2 2 --seconds 0", "--seconds: '0' must be a number above 0"},
       {"search 2 2 2 --seconds 1e-400", "--seconds: '1e-400' must be a number above 0; in double precision it is 0"},
       {"search 2 2 2 --seconds 1e400",
@@ -49,9 +72,14 @@ TEST_CASE("an option that has no such value is named with the value and what it 
       {"search 2 2 2 --seed -1", "--seed: '-1' must be an integer of at least 0"},
       {"bench gemm --reps 0", "--reps: '0' must be an integer of at least 1"},
       {"bench gemm --max-workspace -1",
-       "--max-workspace: '-1' must be a number of bytes, with a suffix k, m or g for powers of 1024"},
+       "--max-workspace: '-1' must be a number of bytes, with a suffix k, m or g for powers of 1024, below 2^64 in "
+       "all"},
+      {"bench gemm --sizes 64,6x4", "--sizes: shape '6x4': want N or MxNxK"},
+      {"bench gemm --peers none,openblas", "--peers: 'none' must stand alone"},
+      {"bench gemm --peers nope", "--peers: 'nope' must be auto, none, mkl, openblas or blis"},
       {"bench accuracy --sizes 64,63", "--sizes: '63' must be an integer from 64 to 65536"},
       {"gemm A B -o C --c0 D", "--c0 requires --beta"},
+      {"gemm A B -o C --beta 2", "--beta 2 needs --c0"},
       {"gemm A B -o C --alpha ''", "--alpha: '' must be a number that is finite"},
       {"gemm A B -o C --alpha inf", "--alpha: 'inf' must be a number that is finite"},
       {"gemm A B -o C --beta nan", "--beta: 'nan' must be a number that is finite"},
@@ -97,6 +125,7 @@ TEST_CASE("workspaces take a suffix in either case, in every command and in the 
 TEST_CASE("a kernel set that is not there is answered with those that are") {
   folder const here;
   auto const result = heptad_run(here, explain + "--kernel sse");
+  CHECK(result.code == 2);
   CHECK(result.err.starts_with("heptad: kernel = 'sse' must be auto or "));
   CHECK(result.err.find(heptad::cpu::best_kernel_set<double>().name) != std::string::npos);
   CHECK(result.err.ends_with(" on this processor\n"));

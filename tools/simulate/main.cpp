@@ -24,6 +24,7 @@
 #include "src/api/environment.hpp"
 #include "src/api/prepare.hpp"
 #include "tasks/gemm_graph.hpp"
+#include "tools/commands.hpp"
 #include "tools/print_json.hpp"
 #include "tools/simulate/arguments.hpp"
 #include "tools/simulate/graphs.hpp"
@@ -258,12 +259,13 @@ void print(json const& out) {
 }
 
 void run(arguments const& given) {
-  simulated_node node = find_node(given.platform);
+  simulated_node node;
+  check_usage([&] { node = find_node(given.platform); });
   std::size_t const workspace = node.device_memory / 5;
   std::optional<measured_tasks> measured;
   if (!given.measured.empty()) {
     if (node.devices > 0)
-      throw error(status::invalid_argument, "measured needs platform = cpuxN, where this machine's tasks run");
+      throw CLI::ValidationError("--measured", "needs --platform cpuxN, where this machine's tasks run");
     measured.emplace(given.measured,
                      traced_call{given.type == 'd' ? "f64" : "f32", given.m, given.n, given.k, node.cpus});
   }
