@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <tuple>
@@ -287,11 +288,23 @@ knowledge run(settings const& how, std::function<void(progress const&)> const& w
   std::mutex mutex;
   std::condition_variable ended;
   int running = how.threads;
+  std::exception_ptr failure;  // the first one
   std::vector<std::jthread> threads;
+  struct stop_when_left {  // by an exception, too, which waits for the threads
+    blackboard& board;
+    ~stop_when_left() { board.stop(); }
+  } const stop{board};
   for (int t = 0; t < how.threads; ++t)
     threads.emplace_back([&, t] {
-      searcher(how, board, seed + 7919 * static_cast<std::uint64_t>(t)).run();
+      std::exception_ptr thrown;
+      try {
+        searcher(how, board, seed + 7919 * static_cast<std::uint64_t>(t)).run();
+      } catch (...) {
+        thrown = std::current_exception();
+        board.stop();
+      }
       std::lock_guard const lock(mutex);
+      if (!failure) failure = thrown;
       --running;
       ended.notify_one();
     });
@@ -299,6 +312,7 @@ knowledge run(settings const& how, std::function<void(progress const&)> const& w
   while (!ended.wait_for(lock, std::chrono::seconds(1), [&running] { return running == 0; })) board.tell(watch);
   lock.unlock();
   threads.clear();
+  if (failure) std::rethrow_exception(failure);
   return board.result();
 }
 

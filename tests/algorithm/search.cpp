@@ -275,6 +275,17 @@ TEST_CASE("settings out of range are refused") {
   refused([](settings& s) { s.symmetry = 0; }, "symmetry = 0");
 }
 
+TEST_CASE("what a thread of a search throws ends it, and so does what is called meanwhile") {
+  settings how = moves_only({2, 2, 2}, 0);
+  how.threads = 2;
+  CHECK_THROWS_WITH(search::run(how, [](progress const&) { throw error(status::internal_error, "watched"); }),
+                    "watched");
+  how.rank = 7;
+  how.aim = objective::predicted_time;
+  how.predicted_seconds = [](algorithm const&) -> double { throw error(status::internal_error, "predicted"); };
+  CHECK_THROWS_WITH(quietly(how), "predicted");
+}
+
 TEST_CASE("flips and plus transitions keep the product over GF(2)") {
   generator random(5);
   flip_walk walk(classical_scheme({3, 2, 3}), random);
