@@ -117,7 +117,7 @@ std::optional<search::knowledge> read_start(search_arguments const& given) {
   try {
     return search::from_text(text, given.how.what);
   } catch (error const& e) {
-    throw error(e.code(), fmt::format("{}: {}", given.state, e.what()));
+    throw error(e.code(), fmt::format("--resume {}: {}", given.state, e.what()));
   }
 }
 

@@ -61,10 +61,12 @@ std::string to_text(knowledge const& known) {
 }
 
 knowledge from_text(std::string const& text, shape const& what) {
+  auto const state = nlohmann::json::parse(text, nullptr, false);
+  if (state.is_discarded()) reject("is not JSON");
   try {
-    return read(nlohmann::json::parse(text), what);
-  } catch (nlohmann::json::exception const& e) {
-    reject(fmt::format("cannot be read: {}", e.what()));
+    return read(state, what);
+  } catch (nlohmann::json::exception const&) {
+    reject("lacks a field, or has one of another type");
   }
 }
 
