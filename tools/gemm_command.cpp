@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -56,6 +57,16 @@ double largest(matrix_view<T const> const& X) {
   return most;
 }
 
+/// What is multiplied by 0 is not read: infinity times 0 is 0.
+double product_of(std::initializer_list<double> magnitudes) {
+  double product = 1;
+  for (double const x : magnitudes) {
+    if (x == 0) return 0;
+    product *= x;
+  }
+  return product;
+}
+
 struct check_result {
   double max_error = 0, bound = 0;
   [[nodiscard]] bool passed() const noexcept { return max_error <= bound; }
@@ -81,9 +92,9 @@ check_result compare(gemm_arguments const& given, report const& r, matrix_view<T
     if (difference > result.max_error) result.max_error = difference;
   }
   double const unit = std::numeric_limits<T>::epsilon() / 2;
-  double const product = (r.plan.bound + exact.plan.bound) * std::abs(given.alpha) * largest(A) * largest(B);
+  double const product = product_of({r.plan.bound + exact.plan.bound, std::abs(given.alpha), largest(A), largest(B)});
   double const updates = r.plan.bound_of_C + exact.plan.bound_of_C;
-  double const scaled = c0 ? updates * std::abs(given.beta) * largest(c0->view<T>()) : 0;
+  double const scaled = c0 ? product_of({updates, std::abs(given.beta), largest(c0->view<T>())}) : 0;
   result.bound = unit * (product + scaled);
   return result;
 }

@@ -55,6 +55,19 @@ TEMPLATE_TEST_CASE("gemm multiplies two files into a third", "", double, float) 
   }
 }
 
+TEST_CASE("what alpha or beta = 0 leaves unread does not fail the check, whatever it holds") {
+  folder const here;
+  write_random<double>(here / "A.npy", 20, 20, false);
+  std::vector<double> elements(400, HUGE_VAL);
+  heptad::tools::write_npy<double>(here / "inf.npy", heptad::row_major<double const>(elements.data(), 20, 20, 20));
+  auto const arguments = GENERATE(as<std::string>(), "gemm inf.npy A.npy --alpha 0 --beta 1 --c0 A.npy",
+                                  "gemm A.npy A.npy --beta 0 --c0 inf.npy");
+  auto const check = json_of(heptad_run(here, arguments + " -o C.npy --check --json"))["check"];
+  INFO(arguments);
+  CHECK(check["passed"] == true);
+  CHECK(check["bound"].get<double>() < 1);
+}
+
 TEST_CASE("gemm prints a report in words, repeats, and obeys the options of the plan") {
   folder const here;
   write_random<double>(here / "A.npy", 200, 200, false);
