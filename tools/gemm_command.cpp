@@ -15,7 +15,9 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/api/arguments.hpp"
 #include "src/api/median.hpp"
+#include "src/api/present.hpp"
 #include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/npy.hpp"
@@ -99,12 +101,14 @@ check_result compare(gemm_arguments const& given, report const& r, matrix_view<T
   return result;
 }
 
-void print(gemm_arguments const& given, report const& r, std::vector<double> const& seconds,
+template <typename T>
+void print(gemm_arguments const& given, operands<T> const& x, report const& r, std::vector<double> const& seconds,
            std::optional<check_result> const& check) {
   double const usual = median(seconds);
   if (given.common.json) {
     nlohmann::json out = to_json(r);
-    out["output"] = given.c;
+    out.update({{"m", x.C.rows}, {"n", x.C.cols}, {"k", x.A.cols}, {"output", given.c}});
+    out["plan"]["run_as"] = present(x).transposed ? "C^T = B^T A^T" : "C = A B";
     out["runs"] = seconds;
     out["median_seconds"] = usual;
     if (check) {
@@ -152,7 +156,7 @@ void multiply_files(gemm_arguments const& given, npy_file const& a, npy_file con
   write_npy<T>(given.c, C.view);
   std::optional<check_result> check;
   if (given.check == "full") check = compare<T>(given, r, A, B, c0, C);
-  print(given, r, seconds, check);
+  print<T>(given, {alpha, A, B, beta, C.view}, r, seconds, check);
   if (check && !check->passed())
     throw error(status::internal_error, "C differs from the classical product by more than its bound");
   if (r.check && !r.check->passed)

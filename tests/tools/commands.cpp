@@ -68,6 +68,18 @@ TEST_CASE("what alpha or beta = 0 leaves unread does not fail the check, whateve
   CHECK(check["bound"].get<double>() < 1);
 }
 
+TEST_CASE("gemm tells the sizes of its files, and how the plan's came about") {
+  folder const here;
+  write_random<double>(here / "A.npy", 20, 40, false);
+  write_random<double>(here / "B.npy", 40, 30, false);
+  write_random<double>(here / "C0.npy", 20, 30, true);
+  auto const rows = json_of(heptad_run(here, "gemm A.npy B.npy -o C.npy --json"));
+  auto const columns = json_of(heptad_run(here, "gemm A.npy B.npy -o C.npy --json --beta 1 --c0 C0.npy"));
+  for (auto const& json : {rows, columns}) CHECK((json["m"] == 20 && json["n"] == 30 && json["k"] == 40));
+  CHECK((rows["plan"]["m"] == 30 && rows["plan"]["run_as"] == "C^T = B^T A^T"));
+  CHECK((columns["plan"]["m"] == 20 && columns["plan"]["run_as"] == "C = A B"));
+}
+
 TEST_CASE("gemm prints a report in words, repeats, and obeys the options of the plan") {
   folder const here;
   write_random<double>(here / "A.npy", 200, 200, false);
