@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -42,10 +43,14 @@ struct matrix {
   std::vector<T> elements;
   matrix_view<T> view;
 
-  matrix(std::int64_t rows, std::int64_t cols, bool fortran_order)
+  matrix(char const* name, std::int64_t rows, std::int64_t cols, bool fortran_order) try
       : elements(static_cast<std::size_t>(rows * cols)),
         view(fortran_order ? column_major(elements.data(), rows, cols, rows)
-                           : row_major(elements.data(), rows, cols, cols)) {}
+                           : row_major(elements.data(), rows, cols, cols)) {
+  } catch (std::bad_alloc const&) {
+    throw error(status::out_of_memory, fmt::format("no memory for {}: {} x {} elements, {} bytes", name, rows, cols,
+                                                   static_cast<std::size_t>(rows * cols) * sizeof(T)));
+  }
 };
 
 template <typename T>
@@ -79,7 +84,7 @@ template <typename T>
 check_result compare(gemm_arguments const& given, report const& r, matrix_view<T const> A, matrix_view<T const> B,
                      std::optional<npy_file> const& c0, matrix<T> const& C) {
   bool const fortran_order = C.view.row_stride == 1 && C.view.col_stride == C.view.rows;
-  matrix<T> reference(C.view.rows, C.view.cols, fortran_order);
+  matrix<T> reference("the classical product that C is compared with", C.view.rows, C.view.cols, fortran_order);
   if (c0) std::copy_n(c0->view<T>().data, C.elements.size(), reference.elements.data());
   options classical;
   classical.max_levels = 0;
@@ -141,11 +146,16 @@ void multiply_files(gemm_arguments const& given, npy_file const& a, npy_file con
                     std::optional<npy_file> const& c0) {
   T const alpha = as_element<T>("--alpha", given.alpha), beta = as_element<T>("--beta", given.beta);
   auto const A = a.view<T>(), B = b.view<T>();
-  matrix<T> C(A.rows, B.cols, c0 && c0->header().fortran_order);
+  if (B.rows != A.cols)
+    throw error(status::invalid_argument, fmt::format("{}: {} x {} elements, must have {} rows, the columns of {}",
+                                                      given.b, B.rows, B.cols, A.cols, given.a));
   if (c0 && (c0->header().rows != A.rows || c0->header().cols != B.cols)) {
     throw error(status::invalid_argument, fmt::format("{}: {} x {} elements, must be {} x {}", given.c0,
                                                       c0->header().rows, c0->header().cols, A.rows, B.cols));
   }
+  check_problem({A.rows, B.cols, A.cols}, sizeof(T));
+  matrix<T> C("C", A.rows, B.cols, c0 && c0->header().fortran_order);
+  require_writable(given.c);
   report r;
   std::vector<double> seconds;
   for (int run = 0; run < given.repeat; ++run) {
@@ -180,7 +190,6 @@ void run(gemm_arguments& given) {
   if (!given.c0.empty()) c0.emplace(given.c0);
   require_type_of(given.a, a, given.b, b);
   if (c0) require_type_of(given.a, a, given.c0, *c0);
-  require_writable(given.c);
   if (a.header().type == element_type::f64) multiply_files<double>(given, a, b, c0);
   else multiply_files<float>(given, a, b, c0);
 }

@@ -80,6 +80,22 @@ TEST_CASE("gemm tells the sizes of its files, and how the plan's came about") {
   CHECK((columns["plan"]["m"] == 20 && columns["plan"]["run_as"] == "C = A B"));
 }
 
+TEST_CASE("a product that no memory can hold is named with its shape and size") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  WARN("skipped: the sanitizers end a program that asks for so much");
+  return;
+#endif
+  folder const here;
+  write_random<double>(here / "A.npy", std::int64_t{1} << 27, 0, false);
+  write_random<double>(here / "B.npy", 0, std::int64_t{1} << 27, false);
+  write_random<double>(here / "wide.npy", 0, std::int64_t{1} << 40, false);
+  auto const held = heptad_run(here, "gemm A.npy B.npy -o C.npy");
+  CHECK(held.code == 1);
+  CHECK(held.err == "heptad: no memory for C: 134217728 x 134217728 elements, 144115188075855872 bytes\n");
+  CHECK(heptad_run(here, "gemm A.npy wide.npy -o C.npy").err ==
+        "heptad: C of 134217728 x 1099511627776 elements is larger than the address space\n");
+}
+
 TEST_CASE("gemm prints a report in words, repeats, and obeys the options of the plan") {
   folder const here;
   write_random<double>(here / "A.npy", 200, 200, false);
@@ -112,7 +128,7 @@ TEST_CASE("failures are one line on stderr and exit code 1") {
   auto const [arguments, variables, message] = GENERATE(table<std::string, std::string, std::string>({
       {"gemm missing.npy A.npy -o C.npy", "", "missing.npy: No such file or directory"},
       {"gemm A.npy bad.npy -o C.npy", "", "bad.npy: not a .npy file"},
-      {"gemm A.npy A.npy -o C.npy", "", "B.rows = 20 must be A.cols = 30"},
+      {"gemm A.npy A.npy -o C.npy", "", "A.npy: 20 x 30 elements, must have 30 rows, the columns of A.npy"},
       {"gemm A.npy F.npy -o C.npy", "", "F.npy: elements are float32, must be float64 as in A.npy"},
       {"info", "HEPTAD_NUM_THREADS=many", "HEPTAD_NUM_THREADS = 'many' must be an integer of at least 0"},
       {"explain gemm -m 9 -n 9 -k 9 --svg g.svg", "PATH=/", "g.svg: Graphviz, which draws it, is not installed"},
