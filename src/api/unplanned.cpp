@@ -36,7 +36,8 @@ bool is_small(problem const& x, int threads) {
 template <typename T>
 report scale_only(operands<T> const& x) {
   report r;
-  r.plan = unplanned(type_of<T>, shape_of(x), "alpha or k is 0: C is only scaled");
+  bool const no_elements = x.C.rows == 0 || x.C.cols == 0;
+  r.plan = unplanned(type_of<T>, shape_of(x), no_elements ? "C has no elements" : "alpha or k is 0: C is only scaled");
   if (x.beta != T(1)) cpu::scale(x.beta, x.C.data, x.C.rows, x.C.cols, x.C.row_stride, x.C.col_stride);
   return r;
 }

@@ -80,6 +80,15 @@ TEST_CASE("gemm tells the sizes of its files, and how the plan's came about") {
   CHECK((columns["plan"]["m"] == 20 && columns["plan"]["run_as"] == "C = A B"));
 }
 
+TEST_CASE("a product without elements says so") {
+  folder const here;
+  write_random<double>(here / "A.npy", 0, 20, false);
+  write_random<double>(here / "B.npy", 20, 20, false);
+  auto const result = heptad_run(here, "gemm A.npy B.npy -o C.npy");
+  INFO(result.err);
+  CHECK(result.out.find("reason      C has no elements\n") != std::string::npos);
+}
+
 TEST_CASE("a product that no memory can hold is named with its shape and size") {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   WARN("skipped: the sanitizers end a program that asks for so much");
