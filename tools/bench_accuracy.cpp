@@ -110,7 +110,7 @@ void add_accuracy(CLI::App& bench) {
   accuracy->add_option("--algorithms", wishes->algorithms, "names from `heptad info` (default: one of every shape)")
       ->delimiter(',');
   accuracy->add_option("--levels", wishes->levels, "at most")->check(tools::within(1, 6))->capture_default_str();
-  accuracy->add_option("--json", wishes->json_file, "write the record to this file");
+  accuracy->add_option("--json", wishes->json_file, "write the record to this file")->check(tools::file_name());
   accuracy->callback([wishes] { bench_accuracy(*wishes); });
 }
 

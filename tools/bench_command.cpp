@@ -187,7 +187,8 @@ void add_gemm(CLI::App& bench) {
       ->transform(tools::bytes());
   gemm->add_option("--algorithm", wishes->own.algorithm, "Heptad's algorithm: name, shape, composition or file")
       ->capture_default_str();
-  gemm->add_option("--json", wishes->json_file, "write the record to this file (see bench/README.md)");
+  gemm->add_option("--json", wishes->json_file, "write the record to this file (see bench/README.md)")
+      ->check(tools::file_name());
   gemm->callback([wishes] { bench_gemm(*wishes); });
 }
 
@@ -271,7 +272,9 @@ void bench_planner(planner_options const& wishes) {
 void add_planner(CLI::App& bench) {
   auto* planner = bench.add_subcommand("planner", "chosen plans against others, predicted times against measured");
   auto wishes = std::make_shared<planner_options>();
-  planner->add_option("--json", wishes->json_file, "the record; a run goes on where it ends")->required();
+  planner->add_option("--json", wishes->json_file, "the record; a run goes on where it ends")
+      ->required()
+      ->check(tools::file_name());
   planner->add_option("--plans", wishes->how.plans, "measured for each case")
       ->check(tools::at_least(std::size_t{1}))
       ->capture_default_str();

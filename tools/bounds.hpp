@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the number of an option may be: for the command line, its help, and the message where it is another.
+// What the value of an option may be: for the command line, its help, and the message where it is another.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -52,6 +52,11 @@ inline CLI::Validator finite_number() {
 
 inline CLI::Validator above_zero() {
   return number_that<double>("above 0", [](double x) { return x > 0 && x <= std::numeric_limits<double>::max(); });
+}
+
+/// A file that is written: an empty name would be that of an option that is not given.
+inline CLI::Validator file_name() {
+  return {[](std::string const& text) { return std::string(text.empty() ? "'' must be the name of a file" : ""); }, ""};
 }
 
 }  // namespace heptad::tools

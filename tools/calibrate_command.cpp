@@ -15,6 +15,7 @@
 #include "src/api/calibrate.hpp"
 #include "src/plan/device_profile_file.hpp"
 #include "src/plan/profile.hpp"
+#include "tools/bounds.hpp"
 #include "tools/commands.hpp"
 #include "tools/output_file.hpp"
 #include "tools/print_json.hpp"
@@ -110,7 +111,8 @@ void add_calibrate_command(CLI::App& app) {
   command->add_option("--device", given->device, "cpu, or cuda: the current CUDA device, some seconds")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
-  command->add_option("-o,--output", given->output, "the file for the profile, instead of the planner's own");
+  command->add_option("-o,--output", given->output, "the file for the profile, instead of the planner's own")
+      ->check(file_name());
   command->add_flag("--json", given->json, "print JSON");
   command->callback([given] { run(*given); });
 }

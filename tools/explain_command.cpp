@@ -215,9 +215,10 @@ void add_explain_command(CLI::App& app) {
           ->check(within(1, most_threads));
   command->add_flag("--measured", given->measured, "dry runs with the times that the tasks take here, on one worker")
       ->needs(workers);
-  command->add_option("--dot", given->dot, "write the graph for Graphviz");
-  command->add_option("--svg", given->svg, "draw the graph with Graphviz");
-  command->add_option("--trace", given->trace, "write the predicted run for Perfetto and scripts/plot_trace.py");
+  command->add_option("--dot", given->dot, "write the graph for Graphviz")->check(file_name());
+  command->add_option("--svg", given->svg, "draw the graph with Graphviz")->check(file_name());
+  command->add_option("--trace", given->trace, "write the predicted run for Perfetto and scripts/plot_trace.py")
+      ->check(file_name());
   command->add_option("--device", given->device, "cpu or cuda")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();

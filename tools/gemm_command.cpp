@@ -201,11 +201,11 @@ void add_gemm_command(CLI::App& app) {
   auto* const command = app.add_subcommand("gemm", "C := alpha A B + beta C0, of .npy files");
   command->add_option("A", given->a, "m x k matrix, .npy, float32 or float64")->required();
   command->add_option("B", given->b, "k x n matrix")->required();
-  command->add_option("-o,--output", given->c, "the file for C")->required();
+  command->add_option("-o,--output", given->c, "the file for C")->required()->check(file_name());
   command->add_option("--alpha", given->alpha, "factor of the product")->check(finite_number())->capture_default_str();
   auto* const beta =
       command->add_option("--beta", given->beta, "factor of C0")->check(finite_number())->capture_default_str();
-  command->add_option("--c0", given->c0, "the matrix C0, m x n")->needs(beta);
+  command->add_option("--c0", given->c0, "the matrix C0, m x n")->needs(beta)->check(file_name());
   command->add_option("--repeat", given->repeat, "multiply so many times")->check(at_least(1))->capture_default_str();
   command
       ->add_flag("--check{full}", given->check,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -77,6 +78,7 @@ bool is_all_written() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes too large is an error of who writes it
   int const status = run(argc, argv);
   if (is_all_written()) return status;
   print_error(fmt::format("standard output could not be written: {}", std::strerror(errno)));

@@ -266,7 +266,8 @@ void add_search_command(CLI::App& app) {
       ->check(within(std::int64_t{1}, std::int64_t{1} << 27))  // so that a matrix can be addressed
       ->capture_default_str();
   command->add_option("--threads", how.threads, "walks side by side")->check(within(1, 1024))->capture_default_str();
-  command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there");
+  command->add_option("--resume", given->state, "go on from this file where it exists; what is known is kept there")
+      ->check(file_name());
   command->add_option(
       "--from", given->from,
       "start from this algorithm: name, shape or file; from a smaller one, the rest being classical; or "
@@ -275,7 +276,8 @@ void add_search_command(CLI::App& app) {
       ->check([](std::string const& name) {
         return is_one_word(name) ? std::string() : fmt::format("'{}' must be one word", name);
       });
-  command->add_option("-o,--output", given->output, "file for the best algorithm; else it is printed");
+  command->add_option("-o,--output", given->output, "file for the best algorithm; else it is printed")
+      ->check(file_name());
   command->add_flag("--json", given->json, "print JSON");
   command->callback([given] { run(*given); });
 }

@@ -85,6 +85,48 @@ TEST_CASE("what cannot be written is refused before the work") {
   }
 }
 
+TEST_CASE("a file without a name is refused") {
+  folder const here;
+  std::string const arguments =
+      GENERATE(as<std::string>(), "gemm A B -o ''", "search 2 2 2 -o ''", "search 2 2 2 --resume ''", "calibrate -o ''",
+               "explain gemm -m 9 -n 9 -k 9 --dot ''", "explain gemm -m 9 -n 9 -k 9 --svg ''",
+               "explain gemm -m 9 -n 9 -k 9 --trace ''", "bench gemm --json ''", "bench accuracy --json ''",
+               "bench planner --json ''");
+  auto const result = heptad_run(here, arguments);
+  INFO(arguments << ": " << result.err);
+  CHECK(result.code == 2);
+  CHECK(result.err.ends_with(": '' must be the name of a file\n"));
+}
+
+TEST_CASE("a command that is refused leaves no folder for what it would have written") {
+  folder const here;
+  write_random<double>(here / "A.npy", 20, 30, false);
+  write_random<float>(here / "F.npy", 20, 20, false);
+  std::ofstream(here / "bad.json") << "{}";
+  std::string const arguments =
+      GENERATE(as<std::string>(), "gemm A.npy A.npy -o new/C", "gemm F.npy F.npy --alpha 1e300 -o new/C",
+               "explain gemm -m 9 -n 9 -k 9 --algorithm quick --dot new/g", "search 2 2 2 --from quick -o new/f",
+               "search 2 2 2 --resume bad.json -o new/f", "calibrate --kernel sse -o new/p",
+               "bench gemm --peers nope --json new/r", "bench gemm --peers none --algorithm quick --json new/r",
+               "bench accuracy --algorithms quick --json new/r");
+  auto const result = heptad_run(here, arguments);
+  INFO(arguments << ": " << result.err);
+  CHECK(result.code != 0);
+  CHECK_FALSE(fs::exists(here / "new"));
+}
+
+TEST_CASE("what would make a file larger than the process may write is an error that leaves nothing") {
+  folder const here;
+  write_random<double>(here / "A.npy", 200, 200, false);
+  std::string const line = "cd '" + here.path.string() +
+                           "' && mkdir out && ulimit -f 16 && '" HEPTAD_PROGRAM
+                           "' gemm A.npy A.npy -o out/C.npy >said 2>&1";
+  int const state = std::system(line.c_str());
+  CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
+  CHECK(read_text(here / "said") == "heptad: out/C.npy cannot be written: File too large\n");
+  CHECK(fs::is_empty(here / "out"));
+}
+
 TEST_CASE("what goes to the file of the standard output comes with what is printed there") {
   folder const here;
   auto const result = heptad_run(here, "explain gemm -m 90 -n 90 -k 90 --dot /dev/stdout --svg /dev/fd/1");
