@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The `heptad` program. Exit code 0: done; 1: it failed; 2: it was called wrongly. Errors are one line on stderr.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -69,6 +71,14 @@ int run(int argc, char** argv) {
   }
 }
 
+/// A file that is opened must not become a standard stream that the caller has closed, and be written into. Opened for
+/// reading, the streams for output still fail.
+void fill_standard_streams() {
+  int next = open("/dev/null", O_RDONLY);
+  while (next >= 0 && next <= STDERR_FILENO) next = open("/dev/null", O_RDONLY);
+  close(next);
+}
+
 /// Whether all that was printed is written: a full disk may show only now.
 bool is_all_written() {
   std::cout.flush();
@@ -78,6 +88,7 @@ bool is_all_written() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes too large is an error of who writes it
   int const status = run(argc, argv);
   if (is_all_written()) return status;

@@ -127,6 +127,18 @@ TEST_CASE("what would make a file larger than the process may write is an error 
   CHECK(fs::is_empty(here / "out"));
 }
 
+TEST_CASE("a file is not taken for a standard stream that is closed") {
+  folder const here;
+  write_random<double>(here / "A.npy", 20, 20, false);
+  std::string const line = "cd '" + here.path.string() +
+                           "' && HEPTAD_TRACE=t.json HEPTAD_FORCE_LEVELS=1 '" HEPTAD_PROGRAM
+                           "' gemm A.npy A.npy -o C.npy --check >&- 2>said";
+  int const state = std::system(line.c_str());
+  CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
+  CHECK(read_text(here / "said") == "heptad: standard output could not be written: Bad file descriptor\n");
+  CHECK(nlohmann::json::parse(read_text(here / "t.json"), nullptr, false).is_array());
+}
+
 TEST_CASE("what goes to the file of the standard output comes with what is printed there") {
   folder const here;
   auto const result = heptad_run(here, "explain gemm -m 90 -n 90 -k 90 --dot /dev/stdout --svg /dev/fd/1");
