@@ -34,7 +34,9 @@ constexpr std::array environment{
     variable{"HEPTAD_ALGORITHMS", "A folder of algorithm files, which are then known by name."},
     variable{"HEPTAD_PROFILE_DIR", "Where the measurements of heptad calibrate are kept and looked for."},
     variable{"HEPTAD_VERBOSE", "1: a line on stderr for each product."},
-    variable{"HEPTAD_TRACE", "A file for the tasks of each product, as a trace for Chrome or Perfetto."},
+    variable{"HEPTAD_TRACE",
+             "A file for the tasks of each product, as a trace for Chrome or Perfetto; products too small to be "
+             "planned leave none."},
     variable{"HEPTAD_MKL_DIR", "Where heptad bench looks for MKL first."}};
 
 /// Text for roff: no character of it is a command.
