@@ -91,9 +91,11 @@ std::string explain(plan const& how) try {
   line("likely",
        fmt::format("{:.4g} instead of {:.4g} for independent entries of mean zero", how.likely_bound, how.bound));
   line("growth", fmt::format("{:.3g} times the error of the classical product, expected", how.growth));
-  line("predicted", fmt::format("{}, {:.1f} GFLOP/s", seconds_text(how.seconds), gflops(x, how.seconds)));
-  line("classical",
-       fmt::format("{}, {:.1f} GFLOP/s", seconds_text(how.classical_seconds), gflops(x, how.classical_seconds)));
+  if (how.seconds > 0) {  // what is too small to be planned is not priced
+    line("predicted", fmt::format("{}, {:.1f} GFLOP/s", seconds_text(how.seconds), gflops(x, how.seconds)));
+    line("classical",
+         fmt::format("{}, {:.1f} GFLOP/s", seconds_text(how.classical_seconds), gflops(x, how.classical_seconds)));
+  }
   line("reason", how.reason);
   for (candidate const& other : how.candidates) {
     line("considered",

@@ -87,6 +87,7 @@ TEST_CASE("a product without elements says so") {
   auto const result = heptad_run(here, "gemm A.npy B.npy -o C.npy");
   INFO(result.err);
   CHECK(result.out.find("reason      C has no elements\n") != std::string::npos);
+  CHECK(result.out.find("predicted") == std::string::npos);
 }
 
 TEST_CASE("a product that no memory can hold is named with its shape and size") {
