@@ -10,7 +10,6 @@
 #include <set>
 
 #include "src/algorithm/algorithm.hpp"
-#include "src/api/arguments.hpp"
 #include "tools/bench/accuracy.hpp"
 #include "tools/bench/record.hpp"
 #include "tools/bench/table.hpp"
@@ -70,11 +69,7 @@ void print(nlohmann::json const& rows) {
 
 void bench_accuracy(accuracy_options wishes) {
   if (wishes.algorithms.empty()) wishes.algorithms = one_of_every_shape();
-  for (std::string const& name : wishes.algorithms) {
-    options product;
-    product.algorithm = name;
-    tools::check_usage([&product] { check_options(product, element_type::f64); });
-  }
+  for (std::string const& name : wishes.algorithms) tools::check_wishes({.algorithm = name});
   tools::require_writable(wishes.json_file);
   status_line status;
   nlohmann::json record = record_origin("accuracy");

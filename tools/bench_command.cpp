@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "src/api/arguments.hpp"
 #include "src/plan/counted.hpp"
 #include "src/plan/profile.hpp"
+#include "tools/bench/peers.hpp"
 #include "tools/bench/planner_quality.hpp"
 #include "tools/bench/record.hpp"
 #include "tools/bench/table.hpp"
@@ -79,7 +79,7 @@ void check_peers(std::vector<std::string> const& peers) {
     bool const of_all = text == "auto" || text == "none";
     std::string const name = text.substr(0, text.find('='));
     if (of_all && peers.size() > 1) throw CLI::ValidationError("--peers", fmt::format("'{}' must stand alone", text));
-    if (!of_all && name != "mkl" && name != "openblas" && name != "blis")
+    if (!of_all && std::ranges::find(peer_names, name) == peer_names.end())
       throw CLI::ValidationError("--peers", fmt::format("'{}' must be auto, none, mkl, openblas or blis", text));
   }
 }
@@ -122,9 +122,7 @@ bool measure_cases(bench_options const& wishes, std::vector<contestant> const& w
 
 void bench_gemm(bench_options const& wishes) {
   check_peers(wishes.peers);
-  options product;
-  product.algorithm = wishes.own.algorithm;
-  tools::check_usage([&product] { check_options(product, element_type::f64); });
+  tools::check_wishes({.algorithm = wishes.own.algorithm});
   tools::require_writable(wishes.json_file);
   status_line status;
   auto const peers = find_peers(wishes.peers, [&](std::string const& text) { status.note(text); });

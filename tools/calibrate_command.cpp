@@ -11,7 +11,6 @@
 #include <string>
 
 #include "schedulers/cuda/backend.hpp"
-#include "src/api/arguments.hpp"
 #include "src/api/calibrate.hpp"
 #include "src/plan/device_profile_file.hpp"
 #include "src/plan/profile.hpp"
@@ -83,9 +82,7 @@ void run_on_device(calibrate_arguments const& given) {
 }
 
 void run(calibrate_arguments const& given) {
-  options wishes;
-  wishes.kernel = given.kernel;
-  check_usage([&wishes] { check_options(wishes, element_type::f64); });
+  check_wishes({.kernel = given.kernel});
   if (given.device == "cuda") return run_on_device(given);
   std::string const path = given.output.empty() ? profile_path() : given.output;
   require_writable(path);

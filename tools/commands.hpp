@@ -7,6 +7,8 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/api/arguments.hpp"
+
 namespace heptad::tools {
 
 /// Runs checks of what was asked for. Whoever asks for what they refuse has called the program wrongly.
@@ -17,6 +19,11 @@ void check_usage(Checks const& checks) {
   } catch (error const& refused) {
     throw CLI::ValidationError(refused.what());
   }
+}
+
+/// As a product checks its options.
+inline void check_wishes(options const& wishes) {
+  check_usage([&wishes] { check_options(wishes, element_type::f64); });
 }
 
 void add_gemm_command(CLI::App& app);

@@ -67,7 +67,7 @@ void settings::add_to(CLI::App& command) {
 }
 
 void settings::apply() const {
-  check_usage([this] { check_options(wishes, element_type::f64); });
+  check_wishes(wishes);
   (void)default_context();  // finds the scheduler that the environment asks for
   if (threads && heptad_set_num_threads(*threads) != HEPTAD_SUCCESS) {
     throw error(status::invalid_argument, heptad_last_error());

@@ -52,11 +52,10 @@ TEST_CASE("a command whose standard output cannot be written fails and says so")
   folder const here;
   for (char const* command :
        {"explain gemm -m 8 -n 8 -k 8 --json", "explain gemm -m 8 -n 8 -k 8", "--help", "--version"}) {
-    std::string const line = "'" HEPTAD_PROGRAM "' " + std::string(command) + " >/dev/full 2>'" + (here / "said") + "'";
+    auto const result = heptad_run(here, std::string(command) + " >/dev/full");
     INFO(command);
-    int const state = std::system(line.c_str());
-    CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
-    CHECK(read_text(here / "said") == "heptad: standard output could not be written: No space left on device\n");
+    CHECK(result.code == 1);
+    CHECK(result.err == "heptad: standard output could not be written: No space left on device\n");
   }
 }
 
@@ -118,24 +117,20 @@ TEST_CASE("a command that is refused leaves no folder for what it would have wri
 TEST_CASE("what would make a file larger than the process may write is an error that leaves nothing") {
   folder const here;
   write_random<double>(here / "A.npy", 200, 200, false);
-  std::string const line = "cd '" + here.path.string() +
-                           "' && mkdir out && ulimit -f 16 && '" HEPTAD_PROGRAM
-                           "' gemm A.npy A.npy -o out/C.npy >said 2>&1";
-  int const state = std::system(line.c_str());
-  CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
-  CHECK(read_text(here / "said") == "heptad: out/C.npy cannot be written: File too large\n");
+  fs::create_directories(here / "out");
+  auto const result = heptad_run(here, "gemm A.npy A.npy -o out/C.npy", "prlimit --fsize=8192");
+  CHECK(result.code == 1);
+  CHECK(result.err == "heptad: out/C.npy cannot be written: File too large\n");
   CHECK(fs::is_empty(here / "out"));
 }
 
 TEST_CASE("a file is not taken for a standard stream that is closed") {
   folder const here;
   write_random<double>(here / "A.npy", 20, 20, false);
-  std::string const line = "cd '" + here.path.string() +
-                           "' && HEPTAD_TRACE=t.json HEPTAD_FORCE_LEVELS=1 '" HEPTAD_PROGRAM
-                           "' gemm A.npy A.npy -o C.npy --check >&- 2>said";
-  int const state = std::system(line.c_str());
-  CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
-  CHECK(read_text(here / "said") == "heptad: standard output could not be written: Bad file descriptor\n");
+  auto const result =
+      heptad_run(here, "gemm A.npy A.npy -o C.npy --check >&-", "HEPTAD_TRACE=t.json HEPTAD_FORCE_LEVELS=1");
+  CHECK(result.code == 1);
+  CHECK(result.err == "heptad: standard output could not be written: Bad file descriptor\n");
   CHECK(nlohmann::json::parse(read_text(here / "t.json"), nullptr, false).is_array());
 }
 

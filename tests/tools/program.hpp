@@ -39,10 +39,11 @@ struct outcome {
   std::string out, err;
 };
 
+/// In that folder; arguments may redirect what the program reads and writes.
 inline outcome heptad_run(folder const& where, std::string const& arguments, std::string const& variables = "") {
   std::string const out = where / "stdout", err = where / "stderr";
-  std::string const line = "cd '" + where.path.string() + "' && env HEPTAD_PROFILE_DIR='" + where.path.string() + "' " +
-                           variables + " '" HEPTAD_PROGRAM "' " + arguments + " >stdout 2>stderr </dev/null";
+  std::string const line = "cd '" + where.path.string() + "' && >stdout 2>stderr </dev/null env HEPTAD_PROFILE_DIR='" +
+                           where.path.string() + "' " + variables + " '" HEPTAD_PROGRAM "' " + arguments;
   int const state = std::system(line.c_str());
   return {WIFEXITED(state) ? WEXITSTATUS(state) : -1, read_text(out), read_text(err)};
 }

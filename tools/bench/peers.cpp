@@ -133,7 +133,7 @@ std::vector<found_peer> find_peers(std::vector<std::string> const& names, std::f
   bool const all = names.size() == 1 && names.front() == "auto";
   std::vector<found_peer> found;
   if (names.size() == 1 && names.front() == "none") return found;
-  for (std::string const& text : all ? std::vector<std::string>{"mkl", "openblas", "blis"} : names) {
+  for (std::string const& text : all ? std::vector<std::string>(peer_names.begin(), peer_names.end()) : names) {
     std::size_t const equals = text.find('=');
     contestant who;
     who.name = text.substr(0, equals);
