@@ -24,7 +24,6 @@ struct calibration_settings {
   std::vector<int> sides{8, 32, 96, 256, 512, 1024, 2048};  ///< of the measured products, ascending
   std::vector<int> fused_sizes{128, 256, 512, 1024, 2048};  ///< of the operands of fused levels
   std::vector<int> level_sizes{256, 512};                   ///< of blocks, for passes over few and many of them
-  int ragged_size = 256;                                    ///< just below it: products with ragged edges
   double largest_pass = 0;                                  ///< bytes of the largest pass; 0: beyond every cache
   calibration_clocks clocks;                                ///< empty: those of the system
 };

@@ -49,14 +49,12 @@ std::vector<int> sizes_of_operands(calibration_settings const& settings) {
 // much the same proportions whatever the level.
 constexpr int most_updated = 4;
 
-// Products with ragged edges are so much smaller than the one beside them, whose columns of C are whole cache lines.
-constexpr int ragged_by[] = {9, 6, 3};
+// Products whose columns of C are not whole cache lines have so many rows less than those of the first level.
+constexpr int ragged_by[] = {6, 3};
 
 // Levels whose passes go over more and more blocks. Those over fewer, as Winograd's, add so little to their products
 // that it cannot be told from noise: they are priced as the first of these.
 constexpr char const* level_samples[] = {"sparse333", "sparse424", "strassen*strassen"};
-
-extents cube_of(int size) { return {size, size, size}; }
 
 // Of the products that the level makes of operands of about this size: whole cache lines.
 extents block_of(fused_sample const& s, algorithm const& x, int size) {
@@ -90,7 +88,6 @@ bench_room room_for_rates(calibration_settings const& settings, std::vector<int>
     room.operands.push_back({2 * m, 2 * n, k});
   }
   room.products.insert(room.products.end(), room.fetched.begin(), room.fetched.end());
-  add_level(room, *find_algorithm("strassen"), cube_of(settings.ragged_size));
   return room;
 }
 bench_room room_for_levels(std::vector<int> const& sizes_of_blocks) {
@@ -127,6 +124,7 @@ struct times_of_size {
   std::vector<double> updating_one, updating_all;  // blocks of C
   // Plain products, and the first level, on operands in caches and on others; none of operands that are in no cache.
   std::vector<double> here, fetched, fused_here, fused_fetched;
+  std::array<std::vector<double>, std::size(ragged_by)> ragged;  // the first level, with fewer rows
 
   void turn(auto const& bench, int size, double budget) {
     bool const may_stay = bench.may_stay({size, size, size});
@@ -140,7 +138,10 @@ struct times_of_size {
       levels[i].plain.push_back(bench.plain(block, budget));
       levels[i].abc.push_back(bench.fused(x, block, false, budget));
       if (block.k > most_k_block) levels[i].ab.push_back(bench.fused(x, block, true, budget));
-      if (i > 0 || !may_stay) continue;
+      if (i > 0) continue;
+      for (std::size_t r = 0; r < ragged.size(); ++r)
+        ragged[r].push_back(bench.fused(x, {block.m - ragged_by[r], block.n, block.k}, false, budget));
+      if (!may_stay) continue;
       fused_here.push_back(bench.fused(x, block, false, budget));
       fused_fetched.push_back(bench.fused(x, block, false, budget, true));
     }
@@ -156,8 +157,24 @@ double gbytes(double bytes, double seconds) {
   return std::clamp(1e-9 * bytes / std::max(seconds, 1e-12), 2.0, most_gbytes);
 }
 
+// Of updates of C in columns that are not whole cache lines: what the first level takes longer with them, beside the
+// same one with whole lines, than by the vectors that its rows fill.
+double ragged_gbytes(int size, double element_bytes, times_of_size const& times, int vector_rows) {
+  fused_sample const& s = fused_samples[0];
+  auto const x = find_algorithm(s.algorithm);
+  auto const [m, n, k] = block_of(s, *x, size);
+  auto const vectors = [vector_rows](std::int64_t rows) { return std::ceil(double(rows) / vector_rows); };
+  double bytes = 0, seconds = 0;
+  for (std::size_t r = 0; r < times.ragged.size(); ++r) {
+    std::int64_t const rows = m - ragged_by[r];
+    bytes += 2 * element_bytes * know(x).traffic.terms_C * double(rows * n) * std::ceil(double(k) / most_k_block);
+    seconds += time_beyond(times.levels[0].abc, vectors(rows) / vectors(m), times.ragged[r]);
+  }
+  return gbytes(bytes, seconds);
+}
+
 /// `smaller`: what was found for the size before, if there is one.
-rate_table::term_rates term_rates(int size, double element_bytes, times_of_size const& times,
+rate_table::term_rates term_rates(int size, double element_bytes, times_of_size const& times, int vector_rows,
                                   rate_table::term_rates const* smaller) {
   double const elements = double(size) * double(size), bytes = element_bytes * elements;
   std::vector<term_sample> samples;
@@ -196,48 +213,16 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
           gbytes(2 * bytes, seconds[2]),
           gbytes(2 * bytes, seconds[3]),
           times.here.empty() ? most_gbytes : gbytes(3 * bytes, time_beyond(times.here, 1, times.fetched)),
-          times.here.empty() ? most_gbytes : gbytes(3 * bytes, time_beyond(times.fused_here, 1, times.fused_fetched))};
+          times.here.empty() ? most_gbytes : gbytes(3 * bytes, time_beyond(times.fused_here, 1, times.fused_fetched)),
+          ragged_gbytes(size, element_bytes, times, vector_rows)};
 }
-
-// Of a fused level, as most products with ragged edges are below one that does not divide by two; rows beyond whole
-// vectors, in the mean of the sizes, that explain what its products take longer than those of the aligned size by their
-// flops.
-class ragged_bench {
-public:
-  explicit ragged_bench(int aligned_size) : aligned_size_(aligned_size) {}
-
-  void turn(auto const& bench, double budget) {
-    aligned_.push_back(bench.fused(level_, cube_of(aligned_size_), true, budget));
-    for (std::size_t i = 0; i < ragged_.size(); ++i)
-      ragged_[i].push_back(bench.fused(level_, cube_of(aligned_size_ - ragged_by[i]), true, budget));
-  }
-  [[nodiscard]] double rows(int vector_rows) const {
-    constexpr double least = 0.01, most = 64;
-    double sum = 0;
-    for (std::size_t i = 0; i < ragged_.size(); ++i) {
-      double const s = aligned_size_ - ragged_by[i], by_flops = std::pow(s / aligned_size_, 3);
-      double const whole_vectors = std::ceil(s / vector_rows) * vector_rows;
-      sum += s * ratio_in_turns(ragged_[i], aligned_) / by_flops - whole_vectors;
-    }
-    return std::clamp(sum / double(ragged_.size()), least, most);
-  }
-
-private:
-  std::shared_ptr<algorithm const> const level_ = find_algorithm("strassen");
-  int const aligned_size_;
-  std::vector<double> aligned_;
-  std::array<std::vector<double>, std::size(ragged_by)> ragged_;
-};
 
 }  // namespace
 
 template <typename T>
 struct rates_bench<T>::samples {
-  explicit samples(int ragged_size) : ragged(ragged_size) {}
-
   std::vector<std::vector<double>> products;  // seconds, for every three sides
   std::vector<times_of_size> levels;
-  ragged_bench ragged;
 };
 
 template <typename T>
@@ -245,7 +230,7 @@ rates_bench<T>::rates_bench(calibration_settings const& settings, std::string ke
     : settings_(settings),
       kernel_(std::move(kernel)),
       sizes_(sizes_of_operands<T>(settings)),
-      samples_(std::make_unique<samples>(settings.ragged_size)) {
+      samples_(std::make_unique<samples>()) {
   std::size_t const sides = settings.sides.size();
   samples_->products.resize(sides * sides * sides);
   samples_->levels.resize(sizes_.size());
@@ -276,7 +261,6 @@ void rates_bench<T>::turn(progress_steps& progress) {
     for (int i = 0; i < (size > most_repeated_size ? 1 : repeats); ++i)
       samples_->levels[s].turn(bench, size, level_budget);
   }
-  for (int i = 0; i < repeats; ++i) samples_->ragged.turn(bench, level_budget);
 }
 
 template <typename T>
@@ -290,10 +274,10 @@ rate_table rates_bench<T>::rates() const {
       for (int const k : r.sides) r.product_gflops.push_back(2e-9 * m * n * k / undisturbed(*product++));
   cpu::kernel_set<T> const& kernels = *cpu::find_kernel_set<T>(kernel_);
   r.vector_rows = kernels.unpacked_rows > 0 ? kernels.unpacked_rows : kernels.blocks().mr;
-  r.ragged_rows = samples_->ragged.rows(r.vector_rows);
   r.terms.clear();
   for (std::size_t s = 0; s < sizes_.size(); ++s)
-    r.terms.push_back(term_rates(sizes_[s], sizeof(T), samples_->levels[s], s > 0 ? &r.terms.back() : nullptr));
+    r.terms.push_back(
+        term_rates(sizes_[s], sizeof(T), samples_->levels[s], r.vector_rows, s > 0 ? &r.terms.back() : nullptr));
   return r;
 }
 

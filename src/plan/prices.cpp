@@ -110,15 +110,14 @@ double prices::products(double m, double n, double k, double count, product_term
   double const least = rates_.sides.front();
   auto const whole = static_cast<std::int64_t>(m);  // the search divides what is only peeled off in the end
   std::int64_t const beyond = whole % rates_.vector_rows, filled = beyond > 0 ? rates_.vector_rows - beyond : 0;
-  bool const ragged = static_cast<std::int64_t>(static_cast<double>(whole) * bytes_) % cache_line != 0;
-  double const rows = m <= least ? least : m + static_cast<double>(filled) + (ragged ? rates_.ragged_rows : 0);
+  double const rows = m <= least ? least : m + static_cast<double>(filled);
   double const flops = 2 * rows * std::max(n, least) * std::max(k, least);
   double const A = bytes_ * m * k, B = bytes_ * k * n, C = bytes_ * m * n;
   double const by_memory = (A + B + 2 * C) / (machine_.update_gbytes * giga);
   bool const in_memory = A + B + C > static_cast<double>(machine_.l3_bytes);
   double one = std::max(flops / product_rate(rates_, m, n, k), in_memory ? by_memory : 0.0);
   fused_blocks const& f = how.fused;
-  double seconds = count * one;
+  double seconds = count * one + ragged_updates(m, n, k, count, how);
   seconds += count / f.rank * fetching(m * f.m, n * f.n, k * f.k, f.rank > 1, how.operands);
   if (f.rank == 1 && total.a <= count && total.b <= count && total.c <= count) return seconds;
   return seconds + further_sums(m, n, k, count, total, f) + further_updates(m, n, k, count, total, how);
@@ -134,16 +133,27 @@ double prices::further_sums(double m, double n, double k, double count, product_
 
 double prices::further_updates(double m, double n, double k, double count, product_terms total,
                                product_setting const& how) const {
-  // Deep products update C once for each block of k-steps, unless they are gathered in a buffer.
-  bool const gathered = how.product_buffer && k > most_k_block;
-  double const times = gathered ? 1 : std::ceil(k / most_k_block), C = m * n;
-  auto const rate = gathered ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
-  double const whole = C * how.fused.m * how.fused.n;
-  double const beside = 2 * (total.c - count) * times * bytes_ * C * seconds_per_byte(std::sqrt(whole), rate);
+  auto const rate = gathers(k, how) ? &rate_table::term_rates::ab_gbytes : &rate_table::term_rates::abc_gbytes;
+  double const C = m * n, whole = C * how.fused.m * how.fused.n;
+  double const beside = updates(C, k, total.c - count, how, rate) + ragged_updates(m, n, k, total.c - count, how);
   // The first block, too, comes from memory, and in so few k-steps nothing else is done meanwhile.
   bool const far = 4 * bytes_ * whole > static_cast<double>(machine_.l3_bytes);
   double const shown = far ? std::max(1 - k / hiding_steps, 0.0) : 0;
   return beside + shown * 2 * total.c * bytes_ * C / (machine_.update_gbytes * giga);
+}
+
+bool prices::gathers(double k, product_setting const& how) noexcept { return how.product_buffer && k > most_k_block; }
+
+double prices::updates(double C, double k, double count, product_setting const& how,
+                       double rate_table::term_rates::*rate) const {
+  double const times = gathers(k, how) ? 1 : std::ceil(k / most_k_block);
+  return 2 * count * times * bytes_ * C * seconds_per_byte(std::sqrt(C * how.fused.m * how.fused.n), rate);
+}
+
+double prices::ragged_updates(double m, double n, double k, double count, product_setting const& how) const {
+  // The search divides what is only peeled off in the end.
+  if (std::fmod(std::floor(m) * bytes_, cache_line) == 0) return 0;
+  return updates(m * n, k, count, how, &rate_table::term_rates::ragged_gbytes);
 }
 
 double prices::rate_of(double bytes, double pass_rate::*what) const {

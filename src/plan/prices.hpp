@@ -77,6 +77,14 @@ public:
   [[nodiscard]] double element_bytes() const noexcept { return bytes_; }
 
 private:
+  /// Does a product gather in the buffer? Otherwise it updates C once for each block of k-steps.
+  [[nodiscard]] static bool gathers(double k, product_setting const& how) noexcept;
+  /// Seconds of so many updates of a block of C, each once or once for each block of k-steps, at this rate.
+  [[nodiscard]] double updates(double C, double k, double count, product_setting const& how,
+                               double rate_table::term_rates::*rate) const;
+  /// Of that, what they take longer where columns of C are not whole cache lines.
+  [[nodiscard]] double ragged_updates(double m, double n, double k, double count, product_setting const& how) const;
+
   /// What a block costs beyond the rate of products depends on where it comes from, and so on its size.
   [[nodiscard]] double seconds_per_byte(double size, double rate_table::term_rates::*what) const;
 

@@ -27,7 +27,7 @@ namespace {
 using nlohmann::json;
 
 // Of the library and of the layout of the table: a profile of another one is measured again.
-constexpr char const* profile_version = HEPTAD_VERSION "/9";
+constexpr char const* profile_version = HEPTAD_VERSION "/10";
 
 template <typename Profile, typename Visit>
 void for_each_number(Profile& p, Visit const& visit) {
@@ -49,6 +49,7 @@ void for_each_term_rate(Terms& t, Visit const& visit) {
   visit("abc_gbytes", t.abc_gbytes);
   visit("fetch_gbytes", t.fetch_gbytes);
   visit("fused_fetch_gbytes", t.fused_fetch_gbytes);
+  visit("ragged_gbytes", t.ragged_gbytes);
 }
 
 template <typename Pass, typename Visit>
@@ -81,7 +82,6 @@ rate_table read_rates(json_fields const& from, std::string const& type) {
       from.rows<rate_table::term_rates>(type, "terms", &rate_table::term_rates::size,
                                         [](auto& row, auto const& visit) { for_each_term_rate(row, visit); });
   from.numbers(type)("vector_rows", result.vector_rows);
-  from.numbers(type)("ragged_rows", result.ragged_rows);
   return result;
 }
 
@@ -93,8 +93,7 @@ json to_json(rate_table const& r) {
   json result = {{"sides", r.sides},
                  {"product_gflops", r.product_gflops},
                  {"terms", json::array()},
-                 {"vector_rows", r.vector_rows},
-                 {"ragged_rows", r.ragged_rows}};
+                 {"vector_rows", r.vector_rows}};
   for (rate_table::term_rates const& t : r.terms) for_each_term_rate(t, writer(result["terms"].emplace_back()));
   return result;
 }
@@ -111,7 +110,8 @@ rate_table default_rates(double gflops, int vector_rows) {
         double const mean = 3 / (1. / m + 1. / n + 1. / k);
         r.product_gflops.push_back(gflops * mean / (mean + 45));
       }
-  r.terms = {{128, 33, 30, 250, 250, 50, 50}, {512, 15, 26, 150, 150, 80, 40}, {2048, 12, 20, 40, 40, 500, 40}};
+  r.terms = {
+      {128, 33, 30, 250, 250, 50, 50, 200}, {512, 15, 26, 150, 150, 80, 40, 200}, {2048, 12, 20, 40, 40, 500, 40, 200}};
   r.vector_rows = vector_rows;
   return r;
 }

@@ -21,17 +21,16 @@ struct rate_table {
   /// What one more block in the sums of a product costs, and one more block that it updates (read and written, of
   /// products gathered in a buffer first or straight), as GB/s, by the size of the whole operands that fused levels cut
   /// into such blocks; and fetching operands of this size, of a plain product and of a fused level, where passes over
-  /// much else have left them. Ascending sizes.
+  /// much else have left them. Every update of a block whose columns are not whole cache lines costs as much as moving
+  /// it at `ragged_gbytes` beyond all that: vectors lie across two lines, and a last tile is partly empty. Ascending
+  /// sizes.
   struct term_rates {
     int size;
-    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes, fused_fetch_gbytes;
+    double a_gbytes, b_gbytes, ab_gbytes, abc_gbytes, fetch_gbytes, fused_fetch_gbytes, ragged_gbytes;
   };
-  std::vector<term_rates> terms{{128, 50, 50, 50, 50, 50, 50}};
-  /// Rows of a vector of the kernels: a product takes as long as one with all of its last vector's rows. One whose
-  /// columns of C are not whole cache lines takes as long as with so many further rows: for a tile that is partly
-  /// empty, and for vectors that lie across two lines.
+  std::vector<term_rates> terms{{128, 50, 50, 50, 50, 50, 50, 500}};
+  /// Rows of a vector of the kernels: a product takes as long as one with all of its last vector's rows.
   int vector_rows = 1;
-  double ragged_rows = 0.01;
 
   /// Of the largest product in the table.
   [[nodiscard]] double large_product_gflops() const { return product_gflops.back(); }

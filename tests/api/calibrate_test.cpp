@@ -22,7 +22,6 @@ calibration_settings quick() {
   s.sides = {8, 40};
   s.fused_sizes = {32, 64};
   s.level_sizes = {16};
-  s.ragged_size = 64;
   s.largest_pass = 40e6;
   auto const ticks = std::make_shared<std::atomic<int>>(0);
   s.clocks.thread = [ticks] { return 1e-3 * ++*ticks; };
@@ -37,13 +36,16 @@ int vector_rows_of(std::string const& kernel) {
   return kernels.unpacked_rows > 0 ? kernels.unpacked_rows : kernels.blocks().mr;
 }
 
-/// A product of 55, 58 or 61 cubed that takes as long as one of 64 cubed takes what so many rows would: in the mean,
-/// how many more they are than its own in whole vectors.
-double ragged_rows_of(int vector_rows) {
-  double sum = 0;
-  for (int const size : {55, 58, 61})
-    sum += 64. * 64 * 64 / (size * size) - (size + vector_rows - 1) / vector_rows * vector_rows;
-  return std::max(0.01, sum / 3);
+/// A Strassen level of 64 cubed whose blocks have 26 or 29 rows takes a millisecond, as that of 32 rows does, instead
+/// of what its vectors would by theirs: what is beyond that is due to its 12 updates.
+double ragged_gbytes_of(int vector_rows, int element_bytes) {
+  auto const vectors = [vector_rows](int rows) { return (rows + vector_rows - 1) / vector_rows; };
+  double bytes = 0, seconds = 0;
+  for (int const rows : {26, 29}) {
+    bytes += 2. * element_bytes * 12 * rows * 32;
+    seconds += 1e-3 * (1 - double(vectors(rows)) / vectors(32));
+  }
+  return std::clamp(1e-9 * bytes / std::max(seconds, 1e-12), 2., 500.);
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ TEST_CASE("calibration fills every table, says how far it is, and ends at one") 
     CHECK(r->product_gflops.front() == Approx(2e-9 * 8 * 8 * 8 / 1e-3));
     CHECK(r->product_gflops.back() == Approx(2e-9 * 40 * 40 * 40 / 1e-3));
     CHECK(r->terms[1].size == 64);
-    CHECK(r->ragged_rows == Approx(ragged_rows_of(r->vector_rows)));
+    CHECK(r->terms[1].ragged_gbytes == Approx(ragged_gbytes_of(r->vector_rows, r == &p.f64 ? 8 : 4)));
   }
   CHECK(p.f64.vector_rows == vector_rows_of<double>(p.kernel));
   CHECK(p.f32.vector_rows == vector_rows_of<float>(p.kernel));

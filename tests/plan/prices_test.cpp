@@ -12,7 +12,7 @@ TEST_CASE("a product between passes costs its flops and the fetching of A, B and
   machine_profile machine = test::zen4();
   machine.f64.sides = {64};
   machine.f64.product_gflops = {50};
-  machine.f64.terms = {{64, 60, 60, 60, 60, 25, 20}};
+  machine.f64.terms = {{64, 60, 60, 60, 60, 25, 20, 500}};
   prices const price(element_type::f64, machine);
   double const m = 96, n = 64, k = 80;
   double const flops = 2 * m * n * k / 50e9, fetching = 8 * (m * k + k * n + m * n) / 25e9;
@@ -27,7 +27,7 @@ TEST_CASE("a product between passes costs its flops and the fetching of A, B and
 
 TEST_CASE("what fetching costs is interpolated between the sizes that were measured, in time") {
   machine_profile machine = test::zen4();
-  machine.f32.terms = {{64, 60, 60, 60, 60, 20, 60}, {256, 60, 60, 60, 60, 40, 60}};
+  machine.f32.terms = {{64, 60, 60, 60, 60, 20, 60, 500}, {256, 60, 60, 60, 60, 40, 60, 500}};
   prices const price(element_type::f32, machine);
   double const s = 128, bytes = 3 * 4 * s * s;
   double const fetching = price.product(s, s, s, {.operands = distance::passed}) - price.product(s, s, s);
@@ -36,7 +36,8 @@ TEST_CASE("what fetching costs is interpolated between the sizes that were measu
 
 TEST_CASE("what lies in memory is fetched like the first operands that passes write past the caches, or larger ones") {
   machine_profile machine = test::zen4();
-  machine.f64.terms = {{64, 60, 60, 60, 60, 200, 100}, {320, 60, 60, 60, 60, 40, 25}, {640, 60, 60, 60, 60, 80, 50}};
+  machine.f64.terms = {
+      {64, 60, 60, 60, 60, 200, 100, 500}, {320, 60, 60, 60, 60, 40, 25, 500}, {640, 60, 60, 60, 60, 80, 50, 500}};
   prices const price(element_type::f64, machine);
   auto const fetching = [&](double s, distance from) { return price.fetching(s, s, s, false, from); };
   constexpr double small = 3 * 8 * 128 * 128, large = 3 * 8 * 640 * 640;
@@ -46,7 +47,7 @@ TEST_CASE("what lies in memory is fetched like the first operands that passes wr
   CHECK(price.fetching(128, 128, 128, true, distance::in_memory) == Approx(small / 25e9));
   CHECK(fetching(640, distance::in_memory) == Approx(large / 80e9));
   // A profile that ends before such sizes says nothing of them.
-  machine.f64.terms = {{64, 60, 60, 60, 60, 200, 100}};
+  machine.f64.terms = {{64, 60, 60, 60, 60, 200, 100, 500}};
   CHECK(prices(element_type::f64, machine).fetching(128, 128, 128, false, distance::in_memory) ==
         Approx(small / 200e9));
 }
@@ -61,27 +62,48 @@ TEST_CASE("passes over more than half of the last cache leave the operands of se
   CHECK(price.left_by_passes(1e9, 1) == distance::passed);
 }
 
-TEST_CASE("a product costs whole vectors of rows, and further ones if its columns of C are not whole cache lines") {
+TEST_CASE("a product costs whole vectors of rows, and updates of C more if its columns are not whole cache lines") {
   machine_profile machine = test::zen4();
   machine.f32.sides = {8};
   machine.f32.product_gflops = {50};
-  machine.f32.ragged_rows = 6;
+  machine.f32.terms = {{64, 60, 60, 60, 60, 60, 60, 40}, {640, 60, 60, 60, 60, 60, 60, 20}};
   prices const price(element_type::f32, machine);
   double const a_row = 2 * 70 * 30 / 50e9;
+  auto const ragged = [](double rows, double rate) { return 2 * 4 * rows * 70 / rate; };
   CHECK(price.product(96, 70, 30) == Approx(96 * a_row));
-  CHECK(price.product(100, 70, 30) == Approx(106 * a_row));
-  CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
+  CHECK(price.product(50, 70, 30) == Approx(50 * a_row + ragged(50, 40e9)));
+  CHECK(price.product(7, 70, 30) == Approx(8 * a_row + ragged(7, 40e9)));
   machine.f32.vector_rows = 24;
   CHECK(price.product(96, 70, 30) == Approx(96 * a_row));
   CHECK(price.product(112, 70, 30) == Approx(120 * a_row));
-  CHECK(price.product(100, 70, 30) == Approx(126 * a_row));
+  CHECK(price.product(50, 70, 30) == Approx(72 * a_row + ragged(50, 40e9)));
   CHECK(price.product(96.25, 70, 30) == Approx(96.25 * a_row));
-  CHECK(price.product(7, 70, 30) == Approx(8 * a_row));
+  // By the size of the whole C, and each of its updates.
+  product_setting const fused{false, distance::in_cache, {16, 1, 16, 7}};
+  product_terms const terms{7, 7, 12};
+  double const others = 2 * 5 * 4 * 50 * 70 / 60e9;
+  CHECK(price.products(50, 70, 30, 7, terms, fused) == Approx(7 * 72 * a_row + others + 12 * ragged(50, 20e9)));
+  CHECK(price.products(48, 70, 30, 7, terms, fused) == Approx(7 * 48 * a_row + others * 48 / 50));
+}
+
+TEST_CASE("updates of ragged columns come once for each block of k-steps, unless products are gathered in a buffer") {
+  machine_profile machine = test::zen4();
+  machine.f64.terms = {{64, 60, 60, 60, 60, 60, 60, 40}};
+  prices const price(element_type::f64, machine);
+  auto const straight_beyond_gathered = [&](double m, double k) {
+    auto const seconds = [&](bool product_buffer) {
+      return price.products(m, 50, k, 1, {}, {.product_buffer = product_buffer});
+    };
+    return seconds(false) - seconds(true);
+  };
+  CHECK(straight_beyond_gathered(79, 256) == 0);
+  CHECK(straight_beyond_gathered(79, 600) == Approx(2 * (2 * 8 * 79 * 50 / 40e9)));
+  CHECK(straight_beyond_gathered(80, 600) == 0);
 }
 
 TEST_CASE("further blocks cost by the size of the whole operands, and updates of C once for each block of k-steps") {
   machine_profile machine = test::zen4();
-  machine.f64.terms = {{256, 40, 80, 100, 200, 60, 60}, {1024, 10, 20, 50, 25, 60, 60}};
+  machine.f64.terms = {{256, 40, 80, 100, 200, 60, 60, 500}, {1024, 10, 20, 50, 25, 60, 60, 500}};
   prices const price(element_type::f64, machine);
   double const m = 128, n = 128, k = 256, block = 8 * m * n;
   product_terms const terms{12, 12, 12};
@@ -102,7 +124,7 @@ TEST_CASE("products of few k-steps hide less of what updates of a large C take")
   machine_profile machine = test::zen4();
   machine.l3_bytes = 32 << 20;
   machine.update_gbytes = 40;
-  machine.f64.terms = {{256, 40, 80, 100, 200, 60, 60}};
+  machine.f64.terms = {{256, 40, 80, 100, 200, 60, 60, 500}};
   prices const price(element_type::f64, machine);
   product_setting const how{false, distance::in_cache, {2, 2, 2, 7}};
   double const s = 1024, block = 8 * s * s, beside = 2 * 5 * block / 200e9, all = 2 * 12 * block / 40e9;

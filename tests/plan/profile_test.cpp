@@ -30,10 +30,9 @@ machine_profile of_this_machine() {
   p.l2_bytes = 3 << 20, p.l3_bytes = 48 << 20;
   p.task_seconds = 3e-6, p.call_seconds = 7e-6;
   p.passes[1] = {4e6, 45, 60, 70};
-  p.f64.vector_rows = 4, p.f64.ragged_rows = 5;
-  p.f32.vector_rows = 16, p.f32.ragged_rows = 3;
-  p.f64.terms[1] = {448, 51, 52, 53, 54, 55, 56};
-  p.f32.terms[1] = {448, 61, 62, 63, 64, 65, 66};
+  p.f64.vector_rows = 4, p.f32.vector_rows = 16;
+  p.f64.terms[1] = {448, 51, 52, 53, 54, 55, 56, 57};
+  p.f32.terms[1] = {448, 61, 62, 63, 64, 65, 66, 67};
   return p;
 }
 
@@ -47,8 +46,8 @@ auto fields(pass_width const& x) {
   return std::tuple(blocks, slower);
 }
 auto fields(rate_table::term_rates const& x) {
-  auto const& [size, a, b, ab, abc, fetch, fused_fetch] = x;
-  return std::tuple(size, a, b, ab, abc, fetch, fused_fetch);
+  auto const& [size, a, b, ab, abc, fetch, fused_fetch, ragged] = x;
+  return std::tuple(size, a, b, ab, abc, fetch, fused_fetch, ragged);
 }
 template <typename Row>
 auto fields(std::vector<Row> const& rows) {
@@ -57,8 +56,8 @@ auto fields(std::vector<Row> const& rows) {
   return all;
 }
 auto fields(rate_table const& x) {
-  auto const& [sides, product_gflops, terms, vector_rows, ragged_rows] = x;
-  return std::tuple(sides, product_gflops, fields(terms), vector_rows, ragged_rows);
+  auto const& [sides, product_gflops, terms, vector_rows] = x;
+  return std::tuple(sides, product_gflops, fields(terms), vector_rows);
 }
 auto fields(machine_profile const& x) {
   auto const& [cpu, version, kernel, cores, memory, l2, l3, passes, widths, update, task, call, f32, f64, measured] = x;

@@ -127,8 +127,8 @@ TEST_CASE("a way that only fuses levels costs what its plan does, with the look 
 TEST_CASE("what several workers fetch between large passes they fetch from memory") {
   palette const from(std::vector<std::string>{"strassen"});
   machine_profile machine = test::zen4();
-  machine.f64.terms = {{128, 5, 5, 5, 5, 80, 80},
-                       {448, 5, 5, 5, 5, 45, 40}};  // a fused level spares workspace, never time
+  machine.f64.terms = {{128, 5, 5, 5, 5, 80, 80, 500},
+                       {448, 5, 5, 5, 5, 45, 40, 500}};  // a fused level spares workspace, never time
   problem const shape = shape_of(768, 768, 768, true);
   prices const price(element_type::f64, machine);
   auto const further = [&](double size, bool fused) {
