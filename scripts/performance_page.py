@@ -32,10 +32,15 @@ def column(case):
     return f"{ROUTINES[case['type']]}, {case['threads']} thread{'s' if case['threads'] > 1 else ''}"
 
 
-def levels(case):
-    """The levels of the plan that ran, as in the bench: t task, e explicit, f fused."""
+def plan_of(case):
+    """The plan that ran."""
     own = next(row for row in case["results"] if row["library"] == "heptad")
-    names = own["last_call"]["plan"]["levels"]
+    return own["last_call"]["plan"]
+
+
+def levels(case):
+    """As in the bench: t task, e explicit, f fused."""
+    names = plan_of(case)["levels"]
     return " ".join(f"{level['kind'][0]}:{level['algorithm']}" for level in names) or "classical"
 
 
@@ -69,15 +74,10 @@ def detail_table(cases):
     return "\n".join(lines)
 
 
-def kernel_of(case):
-    own = next(row for row in case["results"] if row["library"] == "heptad")
-    return own["last_call"]["plan"].get("kernel")
-
-
 def processor_of(record):
     machine = record["machine"]
     name = PROCESSORS.get((int(machine["cpu_family"]), int(machine["cpu_model"])), machine["cpu"])
-    hidden = name in WITH_AVX512 and kernel_of(record["cases"][0]) == "avx2"
+    hidden = name in WITH_AVX512 and plan_of(record["cases"][0]).get("kernel") == "avx2"
     return f"{name} without AVX-512" if hidden else name
 
 

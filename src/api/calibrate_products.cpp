@@ -108,6 +108,9 @@ double ratio_in_turns(std::vector<double> const& some, std::vector<double> const
   return *middle;
 }
 
+// Of a block of C by a product of so many k-steps that is not gathered.
+double times_updated(std::int64_t k) { return std::ceil(double(k) / most_k_block); }
+
 // Seconds beyond those of `count` others: from turn to turn the machine changes its speed by more than this, within one
 // by less.
 double time_beyond(std::vector<double> const& others, double count, std::vector<double> const& some) {
@@ -167,7 +170,7 @@ double ragged_gbytes(int size, double element_bytes, times_of_size const& times,
   double bytes = 0, seconds = 0;
   for (std::size_t r = 0; r < times.ragged.size(); ++r) {
     std::int64_t const rows = m - ragged_by[r];
-    bytes += 2 * element_bytes * know(x).traffic.terms_C * double(rows * n) * std::ceil(double(k) / most_k_block);
+    bytes += 2 * element_bytes * know(x).traffic.terms_C * double(rows * n) * times_updated(k);
     seconds += time_beyond(times.levels[0].abc, vectors(rows) / vectors(m), times.ragged[r]);
   }
   return gbytes(bytes, seconds);
@@ -189,12 +192,11 @@ rate_table::term_rates term_rates(int size, double element_bytes, times_of_size 
     };
     double const a = further(t.terms_A, m, k), b = further(t.terms_B, k, n), c = further(t.terms_C, m, n);
     fused_times const& measured = times.levels[i];
-    samples.push_back(
-        {{a, b, 0, c * std::ceil(double(k) / most_k_block)}, time_beyond(measured.plain, t.rank, measured.abc)});
+    samples.push_back({{a, b, 0, c * times_updated(k)}, time_beyond(measured.plain, t.rank, measured.abc)});
     if (!measured.ab.empty()) samples.push_back({{a, b, c, 0}, time_beyond(measured.plain, t.rank, measured.ab)});
   }
   auto const [m, n, k] = updated_block(size);
-  double const updates = (most_updated - 1) * double(m) * double(n) / elements * std::ceil(double(k) / most_k_block);
+  double const updates = (most_updated - 1) * double(m) * double(n) / elements * times_updated(k);
   samples.push_back({{0, 0, 0, updates}, time_beyond(times.updating_one, 1, times.updating_all)});
   // What blocks of A cost apart from those of B, and updates of one kind apart from the other, is a small part of what
   // was measured: without evidence they cost the same.

@@ -151,8 +151,8 @@ double prices::updates(double C, double k, double count, product_setting const& 
 }
 
 double prices::ragged_updates(double m, double n, double k, double count, product_setting const& how) const {
-  // The search divides what is only peeled off in the end.
-  if (std::fmod(std::floor(m) * bytes_, cache_line) == 0) return 0;
+  auto const column = static_cast<std::int64_t>(m) * static_cast<std::int64_t>(bytes_);  // bytes of whole rows
+  if (column % cache_line == 0) return 0;
   return updates(m * n, k, count, how, &rate_table::term_rates::ragged_gbytes);
 }
 
