@@ -10,11 +10,13 @@
 #include <algorithm>
 
 #include "src/matrix/limits.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::cpu {
 
 blocking blocks_for_caches(int mr, int nr, int element_bytes) {
-  static long const l2 = std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 256L << 10);
+  static constinit lasting<long const> found;
+  long const l2 = found.get([] { return std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 256L << 10); });
   constexpr int kc = most_k_block, columns = 16;
   auto const whole = [](int extent, int tile) { return (extent + tile - 1) / tile * tile; };
   auto const rows = [&](int tenths) { return whole(static_cast<int>(l2 * tenths / 10 / (kc * element_bytes)), mr); };
@@ -27,5 +29,16 @@ blocking blocks_for_caches(int mr, int nr, int element_bytes) {
           .mc_beside_kept = rows(3),
           .kept = keeps_packed_b(l2_bytes, element_bytes) ? whole(kept_b_bytes / (kc * element_bytes), nr) : 0};
 }
+
+template <int mr, int nr, int element_bytes>
+blocking const& blocks_for_caches() {
+  static constinit lasting<blocking const> found;
+  return found.get([] { return blocks_for_caches(mr, nr, element_bytes); });
+}
+
+template blocking const& blocks_for_caches<24, 8, sizeof(double)>();
+template blocking const& blocks_for_caches<48, 8, sizeof(float)>();
+template blocking const& blocks_for_caches<12, 4, sizeof(double)>();
+template blocking const& blocks_for_caches<24, 4, sizeof(float)>();
 
 }  // namespace heptad::cpu

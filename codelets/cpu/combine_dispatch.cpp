@@ -5,6 +5,7 @@
 
 #include "codelets/cpu/combine_steps.hpp"
 #include "codelets/cpu/processor.hpp"
+#include "src/process/lasting.hpp"
 
 namespace heptad::cpu {
 
@@ -20,35 +21,34 @@ extern step_kernels<float> const combine_baseline_float;
 template <typename T>
 std::vector<step_kernels<T> const*> const& combine_kernels() {
   using list = std::vector<step_kernels<T> const*>;
-  // Never destroyed: exit handlers of the program may still multiply.
-  static list const& all = *[] {
+  static constinit lasting<list const> all;
+  return all.get([] {
     if constexpr (std::is_same_v<T, double>) {
-      return new list {
+      return list {
 #if defined(__x86_64__)
         &combine_avx512_double, &combine_avx2_double,
 #endif
             &combine_baseline_double
       };
     } else {
-      return new list {
+      return list {
 #if defined(__x86_64__)
         &combine_avx512_float, &combine_avx2_float,
 #endif
             &combine_baseline_float
       };
     }
-  }();
-  return all;
+  });
 }
 
 template <typename T>
 step_kernels<T> const& best_combine_kernels() {
-  static step_kernels<T> const& best = [&]() -> step_kernels<T> const& {
+  static constinit lasting<step_kernels<T> const* const> best;
+  return *best.get([] {
     for (auto const* kernels : combine_kernels<T>())
-      if (kernels->available()) return *kernels;
-    return *combine_kernels<T>().back();
-  }();
-  return best;
+      if (kernels->available()) return kernels;
+    return combine_kernels<T>().back();
+  });
 }
 
 far_access const& best_far_access() {

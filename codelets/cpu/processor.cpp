@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codelets/cpu/processor.hpp"
 
+#include "src/process/lasting.hpp"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -23,8 +25,8 @@ microarchitecture find() {
 }  // namespace
 
 microarchitecture this_microarchitecture() {
-  static microarchitecture const found = find();
-  return found;
+  static constinit lasting<microarchitecture const> found;
+  return found.get(find);
 }
 
 #else

@@ -56,11 +56,7 @@ struct simd_kernels {
   template <int Halves, bool Apart = false>
   using column = typename updates::template column<Halves, Apart>;
 
-  // Every product asks for them.
-  static blocking blocks() {
-    static blocking const found = blocks_for_caches(mr, nr, sizeof(T));
-    return found;
-  }
+  static blocking blocks() { return blocks_for_caches<mr, nr, sizeof(T)>(); }
 
   // ---- micro-kernel --------------------------------------------------------------------------------------------
 
