@@ -6,6 +6,7 @@
 #include "codelets/cpu/kernel_sets_builtin.hpp"
 #include "codelets/cpu/simd_dots.hpp"
 #include "codelets/cpu/simd_kernels.hpp"
+#include "codelets/cpu/simd_slabs.hpp"
 
 namespace heptad::cpu {
 namespace {
@@ -100,7 +101,10 @@ kernel_set<double> const avx2_kernels_f64{"avx2",
                                           simd_kernels<avx2_f64>::asks_below,
                                           first_tile<avx2_f64>,
                                           simd_dots<avx2_f64>::dots,
-                                          avx2_f64::lanes / 2};
+                                          avx2_f64::lanes / 2,
+                                          simd_slabs<avx2_f64>::pack_b,
+                                          simd_slabs<avx2_f64>::macro,
+                                          simd_slabs<avx2_f64>::rows};
 kernel_set<float> const avx2_kernels_f32{"avx2",
                                          available,
                                          simd_kernels<avx2_f32>::blocks,
@@ -111,6 +115,9 @@ kernel_set<float> const avx2_kernels_f32{"avx2",
                                          simd_kernels<avx2_f32>::asks_below,
                                          first_tile<avx2_f32>,
                                          simd_dots<avx2_f32>::dots,
-                                         avx2_f32::lanes / 2};
+                                         avx2_f32::lanes / 2,
+                                         simd_slabs<avx2_f32>::pack_b,
+                                         simd_slabs<avx2_f32>::macro,
+                                         simd_slabs<avx2_f32>::rows};
 
 }  // namespace heptad::cpu

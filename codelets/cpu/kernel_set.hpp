@@ -61,6 +61,7 @@ struct macro_call {
   T* a_copy = nullptr;                            // of nr columns: where to leave the panels of an unpacked A
   std::int64_t a_step = 0;                        // elements between k-steps of A
   std::int64_t b_step = 0, b_column = 0;          // element strides of B between k-steps and columns
+  int following_steps = 0;                        // of A, behind the `depth`: asked for by slabs
 };
 
 /// Few rows: Σ_p A(i, p) B(p, j) is added to the destinations, with both operands contiguous along the depth.
@@ -101,6 +102,12 @@ struct kernel_set {
   int (*first_tile)(int cols) = nullptr;  // columns of the first of the tiles that so many are cut into
   void (*dots)(dots_call<T> const& call) = nullptr;
   int dot_rows = 0;  // up to so many rows dots() is the faster way; zero: there is none
+  // Few columns beside an unpacked A, in slabs of so many rows, the last one of any rest; zero: there is no such way.
+  // B is packed as only they read it, at most twice as wide as by pack_b.
+  void (*pack_b_beside_slabs)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols,
+                              T* packed, T* largest) = nullptr;
+  void (*slabs)(macro_call<T> const& call) = nullptr;
+  int slab_rows = 0;
   microarchitecture (*processor)() = this_microarchitecture;  // whose ways macro follows
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codelets/cpu/dot_products.hpp"
+#include "codelets/cpu/slab_product.hpp"
 #include "codelets/cpu/source_stream.hpp"
 #include "codelets/cpu/terms.hpp"
 #include "codelets/cpu/thin_product.hpp"
@@ -163,8 +164,8 @@ std::size_t product_scratch(kernel_set<T> const& kernels, std::int64_t m, std::i
     return std::max(product_scratch(kernels, m, most_side, k, how), product_scratch(kernels, m, n % most_side, k, how));
   std::int64_t elements = lay_out<T>(whole_cut(kernels), m, n, k, how).total;
   if (how == variant::abc) elements = std::max(elements, lay_out<T>(narrow_cut(kernels, m, n, k), m, n, k, how).total);
-  return std::max(
-      {static_cast<std::size_t>(elements) * sizeof(T), thin_scratch(kernels, m, n, k), dots_scratch(kernels)});
+  return std::max({static_cast<std::size_t>(elements) * sizeof(T), thin_scratch(kernels, m, n, k),
+                   slab_scratch(kernels, m, n, k), dots_scratch(kernels)});
 }
 
 template <typename T>
@@ -174,6 +175,7 @@ void product(kernel_set<T> const& kernels, product_call<T> const& call, variant 
   if (std::max(call.m, call.n) > most_side) return product_in_parts(kernels, call, how, scratch, most_side);
   if (!is_ragged(call)) {
     if (is_for_dots(kernels, call)) return dot_products(kernels, call, scratch);
+    if (is_for_slabs(kernels, call)) return slab_product(kernels, call, scratch);
     if (thin_sides const thin = find_thin_sides(kernels, call); thin.a || thin.b)
       return thin_product(kernels, call, thin, scratch);
   }

@@ -343,17 +343,8 @@ struct simd_kernels {
         if (!touches_c) {
           updates::template for_each_vector<MV, NR>(
               [&](int j, int i) { Rows::store(buffer + j * Rows::padded, i, acc[j][i]); });
-        } else if (whole) {
-          for (int q = 0; q < call.count; ++q) {
-            destination<T> const& d = call.destinations[q];
-            updates::template whole<Rows, NR>(acc, d.data + offset, call.cs, d);
-          }
         } else {
-          alignas(64) T m[NR * Rows::padded];
-          // Whole vectors: behind a half are zeros, which are multiplied too.
-          updates::template for_each_vector<MV, NR>(
-              [&](int j, int i) { V::store(m + j * Rows::padded + Rows::first(i), acc[j][i]); });
-          updates::part(m, Rows::padded / lanes, call, offset, grid.rows, NR);
+          updates::template to_destinations<Rows, NR>(acc, call, offset, grid.rows, whole);
         }
       }
     }

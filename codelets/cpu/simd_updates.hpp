@@ -106,8 +106,26 @@ struct simd_updates {
     }
   }
 
-  // The `rows` by `cols` of a tile that are real, from a copy of it in memory with `vectors` vectors a column: into any
-  // destinations. In the micro-kernel itself it would take registers from the tiles that are whole.
+  // Any tile into any destinations; `whole` are those of a column-major C with all rows.
+  template <typename Rows, int NR, int MV>
+  [[gnu::always_inline]] static void to_destinations(vector const (&acc)[NR][MV], macro_call<T> const& call,
+                                                     std::int64_t offset, int rows, bool is_whole) {
+    if (is_whole) {
+      for (int q = 0; q < call.count; ++q) {
+        destination<T> const& d = call.destinations[q];
+        whole<Rows, NR>(acc, d.data + offset, call.cs, d);
+      }
+    } else {
+      alignas(64) T m[NR * Rows::padded];
+      // Whole vectors: behind a half are zeros, which are multiplied too.
+      for_each_vector<MV, NR>([&](int j, int i) { V::store(m + j * Rows::padded + Rows::first(i), acc[j][i]); });
+      for (int j = 0; j < NR; j += nr)
+        part(m + j * Rows::padded, Rows::padded / lanes, call, offset + j * call.cs, rows, NR - j < nr ? NR - j : nr);
+    }
+  }
+
+  // The `rows` by `cols` (up to nr) of a tile that are real, from a copy of it in memory with `vectors` vectors a
+  // column: into any destinations. In the micro-kernel itself it would take registers from the tiles that are whole.
   [[gnu::noinline]] static void part(T const* m, int vectors, macro_call<T> const& call, std::int64_t offset, int rows,
                                      int cols) {
     auto const update = [&](auto const& to_one) {

@@ -11,21 +11,15 @@ namespace {
 
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
-// Of columns, where the columns of a small A begin within cache lines; where those of any A are short; and where few of
-// its loads cross lines.
-constexpr std::int64_t small_unaligned_tiles = 20, more_column_tiles = 13, aligned_column_tiles = 8;
-constexpr std::int64_t short_column = 8 << 10;  // bytes
 // Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
-// any shape but a few of one column tile and few k-steps. Half as far apart, in half of the sets, it is 1.04 to 1.5
-// times as slow in more than few_column_tiles (measured on a Zen 3).
+// any shape but a few of one column tile and few k-steps (measured on a Zen 3).
 constexpr std::int64_t few_sets = same_sets / 2;
-// Of a small product that is deeper nothing is asked for ahead, and it takes 1.01 to 1.3 times as long as packed; of
-// one with short columns, in 32 and 48 columns of C, 1.1 to 1.3 times.
-constexpr std::int64_t small_depth = 2048;
-constexpr std::int64_t alignment = 32;  // bytes
-
-// More column tiles than `streamed_tiles` read an A in place in blocks, and ask for the next one meanwhile.
-constexpr std::int64_t streamed_tiles = 2, a_block_bytes = 256 << 10, a_block_depth = 256;
+// A kernel that asks for A only a few k-steps ahead reads it again, from the second-level cache, for every tile of
+// columns: it has it in place in few of them; in more if A is as small as this, the more the fewer its k-steps; and in
+// more yet of one tile of rows. Packed from there on, 16 to 160 columns of an A of up to 1 MB take 0.72 to 1.02 of the
+// time (measured on a Zen 4 with AVX2).
+constexpr std::int64_t near_tiles = 3, most_small_a_tiles = 8, small_a_steps = 960, small_a_bytes = 256 << 10;
+constexpr std::int64_t row_tile_tiles = 20, small_depth = 2048;
 // A row-major B is in place for one tile of rows only, as a second one would fetch its lines again, and up to so many
 // bytes, as nothing asks memory for it ahead. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
 constexpr std::int64_t largest_row_major_b = 4 << 20;  // bytes
@@ -33,13 +27,11 @@ constexpr std::int64_t largest_row_major_b = 4 << 20;  // bytes
 // to twice as long, and with fewer it waits for C).
 constexpr std::int64_t rows_at_once = 48;
 constexpr std::int64_t long_row = 2048;  // bytes; shorter ones have nothing to walk along
-// An A from memory, of tiles that share cache lines with their neighbours: only in so few columns, and rows, are these
-// lines still there for the neighbour (measured on a Zen 3, 8 columns of C: 1.2 to 1.4 times as fast as in more
-// columns; but fewer k-steps than 16 are more additions to C than the error bound counts).
-constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block, few_tiles = 20;
-// From so many bytes on a kernel that asks for A only a few k-steps ahead takes it as coming from memory: others use a
-// third-level cache too. Measured on a Zen 3 (A of 8 to 22 MB): 3 to 8 columns of C in place, in such shallow blocks,
-// are 1 to 2 times as fast as in deep ones, 12 to 48 packed 1 to 1.4 times as fast as in place.
+// An A from memory, of tiles that share cache lines with their neighbours: only in so few columns are these lines still
+// there for the neighbour (fewer k-steps than 16 are more additions to C than the error bound counts). From far_bytes
+// on a kernel that asks for A only a few k-steps ahead takes it as coming from there: others use a third-level cache
+// too. Measured on a Zen 3 (A of 8 to 22 MB, 3 and 4 columns of C): 1 to 2 times as fast as in deep blocks.
+constexpr std::int64_t memory_bytes = 16 << 20, few_columns = least_k_block;
 constexpr std::int64_t far_bytes = 8 << 20;
 
 // A kernel that asks for the columns of A early enough has it in place in more tiles, wherever these columns lie, in
@@ -194,7 +186,6 @@ rows_and_steps asked_block(kernel_set<T> const& kernels, product_call<T> const& 
 template <typename T>
 bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) {
   std::int64_t const tile = kernels.blocks().nr, a_bytes = bytes_of_a(call);
-  if (!kernels.asks_below) return a_bytes < far_bytes;
   if (looks_ahead(kernels)) return call.n >= 2 * tile && a_bytes >= asked_next_bytes && a_bytes < looked_bytes;
   return kernels.first_tile(static_cast<int>(call.n)) < call.n && (call.n >= 2 * tile || a_bytes >= least_told_bytes) &&
          a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
@@ -248,15 +239,7 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
   if (thin.a && looks_ahead(kernels)) return looked_block(kernels, call, copies);
   if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
   bool const lines_shared = b.mr * element % cache_line != 0;
-  if (thin.a && !thin.b && lines_shared && column_tiles <= streamed_tiles && a_bytes >= far_bytes) {
-    if (column_tiles == 1) return {few_columns, call.m};
-    return {few_columns, few_tiles * b.mr, true};
-  }
-  if (thin.a && !thin.b && column_tiles > streamed_tiles) {
-    std::int64_t const depth = std::min(call.k, a_block_depth);
-    std::int64_t const rows = std::max<std::int64_t>(a_block_bytes / (depth * element) / b.mr, 1) * b.mr;
-    return {depth, rows, rows < call.m};
-  }
+  if (thin.a && !thin.b && lines_shared && column_tiles == 1 && a_bytes >= far_bytes) return {few_columns, call.m};
   // A long A is thus read in few streams.
   return {near_depth(kernels, call.m, thin.a ? call.n : 0), call.m};
 }
@@ -271,14 +254,12 @@ std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::i
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
   }
-  if (small && apart % few_sets != 0) return lines_aligned ? small_column_tiles : small_unaligned_tiles;
   if (apart % same_sets == 0) return 0;
-  if (m * k * static_cast<std::int64_t>(sizeof(T)) >= far_bytes) return streamed_tiles;
-  if (apart % few_sets == 0) return few_column_tiles;
-  bool const short_a = m * static_cast<std::int64_t>(sizeof(T)) <= short_column;
-  return short_a && k <= small_depth ? more_column_tiles
-         : apart % alignment == 0    ? aligned_column_tiles
-                                     : few_column_tiles;
+  if (apart % few_sets == 0) return near_tiles;
+  if (small && m <= kernels.blocks().mr) return row_tile_tiles;
+  bool const small_a = m * k * static_cast<std::int64_t>(sizeof(T)) <= small_a_bytes;
+  return small_a ? std::clamp(small_a_steps / std::max<std::int64_t>(k, 1), near_tiles, most_small_a_tiles)
+                 : near_tiles;
 }
 
 // The operands that a shape lets be read in place.

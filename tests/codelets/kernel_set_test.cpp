@@ -10,6 +10,7 @@
 #include <string>
 
 #include "codelets/cpu/plain_loops.hpp"
+#include "codelets/cpu/slab_product.hpp"
 #include "codelets/cpu/thin_blocks.hpp"
 #include "src/matrix/limits.hpp"
 #include "tests/codelets/processors.hpp"
@@ -128,25 +129,62 @@ TEMPLATE_TEST_CASE("blocks of k are as deep as the error bound counts on, and th
   }
 }
 
-TEMPLATE_TEST_CASE("a thin A is read where it lies, unless its columns share cache sets", "[kernel_set]", float,
-                   double) {
+TEMPLATE_TEST_CASE("few columns read an A where it lies, more of them a small one, unless its columns share cache sets",
+                   "[kernel_set]", float, double) {
   namespace cpu = heptad::cpu;
   constexpr int m = 32;
   for (auto const* set : cpu::kernel_sets<TestType>()) {
     if (!set->available() || set->unpacked_rows == 0 || set->asks_below) continue;
     CAPTURE(set->name);
-    int const few = 4 * set->blocks().nr, more = 13 * set->blocks().nr;
-    auto const in_place = [&](int n, int k, int apart) { return sides_in_place(*set, m, n, k, apart).a; };
-    for (int const apart : {1024 + 64, 2048 + 64, 8192 + 128})
-      CHECK((in_place(few, 64, apart) && in_place(more, 64, apart)));
-    for (int const apart : {1024, 3072}) CHECK((in_place(few, 64, apart) && !in_place(more, 64, apart)));
-    for (int const apart : {2048, 6144, 65536}) CHECK((!in_place(few, 64, apart) && !in_place(more, 64, apart)));
-    CHECK(in_place(14 * set->blocks().nr, 2048, 2048 + 64));
-    CHECK_FALSE(in_place(14 * set->blocks().nr, 4096, 2048 + 64));
-    CHECK_FALSE(in_place(more, 4096, 2048 + 64));
-    int const deep = (8 << 20) / (m * int(sizeof(TestType)));  // an A that others' data drive out of caches
-    CHECK((in_place(few / 2, deep, 2048 + 64) && !in_place(few, deep, 2048 + 64)));
-    CHECK(in_place(few, deep - 1, 2048 + 64));
+    int const nr = set->blocks().nr, mr = set->blocks().mr;
+    auto const most_tiles = [&](int rows, int k, int apart) {
+      int tiles = 0;
+      while (sides_in_place(*set, rows, (tiles + 1) * nr, k, apart).a) ++tiles;
+      return tiles;
+    };
+    for (int const apart : {1024 + 64, 2048 + 64, 8192 + 128}) {
+      CHECK(most_tiles(m, 60, apart) == 8);
+      CHECK(most_tiles(m, 160, apart) == 6);
+      CHECK(most_tiles(m, 480, apart) == 3);
+      int const rows = (256 << 10) / (60 * int(sizeof(TestType)));  // of 256 KiB
+      CHECK((most_tiles(rows, 60, apart) == 8 && most_tiles(rows + 1, 60, apart) == 3));
+      CHECK((most_tiles(mr, 2048, apart) == 20 && most_tiles(mr, 2049, apart) == 3));
+    }
+    for (int const apart : {1024, 3072}) CHECK(most_tiles(m, 60, apart) == 3);
+    for (int const apart : {2048, 6144, 65536}) CHECK(most_tiles(m, 60, apart) == 0);
+  }
+}
+
+TEMPLATE_TEST_CASE("few columns meet a large A in slabs, unless its columns share cache sets", "[kernel_set]", float,
+                   double) {
+  namespace cpu = heptad::cpu;
+  constexpr int m = 300, apart = 2400, size = sizeof(TestType), most = size == 4 ? 24 : 16;
+  constexpr int large = (256 << 10) / (m * size) + 1;  // k-steps
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available()) continue;
+    CAPTURE(set->name);
+    auto const in_slabs = [&](int rows, int n, int k, int between, bool row_major_b = false) {
+      return ask_for<TestType>(rows, n, k, between, row_major_b,
+                               [&](auto const& call) { return is_for_slabs(*set, call); });
+    };
+    if (set->slab_rows == 0) {
+      CHECK_FALSE(in_slabs(m, 8, large, apart));
+      continue;
+    }
+    for (bool const row_major_b : {false, true}) {
+      CHECK((in_slabs(m, 5, large, apart, row_major_b) && in_slabs(m, most, large, apart, row_major_b)));
+      CHECK_FALSE((in_slabs(m, 4, large, apart, row_major_b) || in_slabs(m, most + 1, large, apart, row_major_b)));
+    }
+    CHECK_FALSE(in_slabs(m, 8, large - 1, apart));
+    CHECK((in_slabs(144, 8, 4000, apart) && !in_slabs(143, 8, 4000, apart)));
+    for (int const shared : {3072, 4096}) CHECK_FALSE(in_slabs(m, 8, large, shared));
+    // Few rows and a row-major B are few columns and a column-major A; but what is a sum is packed.
+    CHECK((in_slabs(8, 300, large, 64, true) && !in_slabs(8, 300, large, 64, false)));
+    CHECK_FALSE(ask_for<TestType>(m, 8, large, apart, false, [&](auto call) {
+      cpu::term<TestType> const sum[] = {call.a[0], call.a[0]};
+      call.a = sum;
+      return is_for_slabs(*set, call);
+    }));
   }
 }
 

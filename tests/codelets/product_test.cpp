@@ -356,6 +356,18 @@ TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cach
     expect_right<TestType>({.m = m, .n = n, .k = k, .a = {-2}, .c = {{1, 0}, {-1, TestType(0.5)}}, .gap = 1});
 }
 
+// Of a large A: any rest of rows and of k-steps, tiles of every width, into any layout.
+TEMPLATE_TEST_CASE("product is right for few columns and an A in slabs", "[product]", float, double) {
+  using T = TestType;
+  for (std::int64_t n = 5; n <= 25; ++n)
+    expect_right<T>({.m = 340 + n, .n = n, .k = 190 + n, .a = {-2}, .b = {1, -1}, .c = {{1, 0}, {-1, T(0.5)}}});
+  for (std::int64_t m = 330; m < 347; ++m) {
+    expect_right<T>({.m = m, .n = 13, .k = 203, .b_order = order::row_major, .before = 1, .gap = 1});
+    expect_right<T>({.m = m, .n = 7, .k = 203, .c = {{2, 1}}, .c_order = order::row_major});
+    expect_right<T>({.m = 6, .n = m, .k = 203, .b_order = order::row_major, .c_order = order::strided});
+  }
+}
+
 TEMPLATE_TEST_CASE("product is right for few columns and an A that is packed in small blocks", "[product]", float,
                    double) {
   using T = TestType;
