@@ -46,11 +46,10 @@ cut whole_cut(kernel_set<T> const& kernels) {
 template <typename T>
 cut narrow_cut(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t least = 4 * least_k_block, most_columns = 160, small_depth = 192;
-  constexpr int small_row_tiles = 3;  // of b.kc k-steps
   blocking b = kernels.blocks();
   if (kernels.asks_below || b.kept == 0) return {b, std::min<std::int64_t>(b.kc, std::max(round_up(2 * n, 16), least))};
   if (n > most_columns || m <= b.mc) return {b, b.kc};
-  b.mc = std::min(b.mc, small_row_tiles * b.mr);
+  b.mc = b.mc_beside_kept = b.mc_beside_kept / 2 / b.mr * b.mr;  // of b.kc k-steps; 3 to 6 tiles
   return {b, k > b.kc ? small_depth : b.kc};
 }
 template <typename T>
