@@ -45,12 +45,12 @@ struct macro_call {
   int rows, cols, depth;
   T const* a;  // packed panels, unless a_unpacked
   T const* b;  // packed panels, unless b_unpacked
-  gather mode;
-  T* buffer;  // rows × cols partial products in tile order, when mode is not direct
+  gather mode = gather::direct;
+  T* buffer = nullptr;  // rows × cols partial products in tile order, when mode is not direct
   destination<T> const* destinations;
   int count;                                        // of destinations
   std::int64_t rs, cs;                              // element strides of all destinations
-  source_stream* prefetch;                          // lines of the next source block; may be null
+  source_stream* prefetch = nullptr;                // lines of the next source block; may be null
   bool c_far = false;                               // tiles of C come from a cache far enough to be asked for early
   microarchitecture on = microarchitecture::other;  // whose ways to follow; all compute the same
   // Operands that are used too few times to be worth packing are read where they are. Only for kernel sets with

@@ -31,22 +31,27 @@ struct simd_slabs {
     int tiles, width, wider;
     explicit cut(int cols)
         : tiles((cols + most_columns - 1) / most_columns), width(cols / tiles), wider(cols % tiles) {}
-    [[nodiscard]] int columns(int tile) const { return width + (tile < wider); }
   };
-  // Every tile begins a panel of nr columns.
-  static std::int64_t panels(int columns) { return (columns + nr - 1) / nr; }
+  // Calls `with` the first column of every tile, its number of columns and its part of the packed B. Every tile begins
+  // a panel of nr columns.
+  template <typename P, typename With>
+  [[gnu::always_inline]] static void for_each_tile(int cols, int depth, P* packed, With const& with) {
+    cut const into(cols);
+    for (int t = 0, col = 0; t < into.tiles; ++t) {
+      int const columns = into.width + (t < into.wider);
+      with(col, columns, packed);
+      col += columns;
+      packed += static_cast<std::int64_t>(columns + nr - 1) / nr * nr * depth;
+    }
+  }
 
   static void pack_b(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols, T* packed,
                      T* largest) {
-    cut const into(cols);
-    term<T> moved[most_terms];
-    for (int q = 0; q < count; ++q) moved[q] = terms[q];
-    for (int tile = 0; tile < into.tiles; ++tile) {
-      int const columns = into.columns(tile);
-      simd_packing<V>::pack_b(moved, count, rs, cs, depth, columns, packed, largest);
-      for (int q = 0; q < count; ++q) moved[q].data += columns * cs;
-      packed += panels(columns) * nr * depth;
-    }
+    for_each_tile(cols, depth, packed, [&](int col, int columns, T* to) {
+      term<T> moved[most_terms];
+      for (int q = 0; q < count; ++q) moved[q] = {terms[q].data + col * cs, terms[q].coefficient, terms[q].steps};
+      simd_packing<V>::pack_b(moved, count, rs, cs, depth, columns, to, largest);
+    });
   }
 
   struct two_panels {
@@ -115,14 +120,8 @@ struct simd_slabs {
       return tiles{{tile<MV, J + 1>...}};
     }
     (std::make_integer_sequence<int, most_columns>());
-    cut const into(s.call.cols);
-    T const* b = s.call.b;
-    for (int t = 0, col = 0; t < into.tiles; ++t) {
-      int const columns = into.columns(t);
-      table.of[columns - 1](s, b, col);
-      b += panels(columns) * nr * s.call.depth;
-      col += columns;
-    }
+    for_each_tile(s.call.cols, s.call.depth, s.call.b,
+                  [&](int col, int columns, T const* b) { table.of[columns - 1](s, b, col); });
   }
 
   static void macro(macro_call<T> const& call) {

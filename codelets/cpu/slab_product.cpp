@@ -11,9 +11,9 @@ namespace {
 
 // Fewer columns are one tile of an A in place, which a smaller A is too. Of more columns, or of fewer rows, an A that
 // is packed is faster, and where its columns are half as far apart as those that share cache sets: in slabs they would
-// not stay in the first-level cache. Measured on a Zen 4 with AVX2, A of 0.25 to 8 MB: 6 to 32 columns take 0.75 to 1.1
-// of the time of an A in place, and from memory 0.28 to 0.9.
-constexpr std::int64_t least_columns = 5, least_rows = 144, least_bytes = 256 << 10, few_sets = same_sets / 2;
+// not stay in the first-level cache. Measured on a Zen 4 with AVX2, A of 0.25 to 8 MB: so many columns take 0.75
+// to 1.07 of the time of an A in place, and from memory 0.28 to 0.9.
+constexpr std::int64_t least_columns = 5, least_rows = 144, least_bytes = 256 << 10;
 template <typename T>
 constexpr std::int64_t most_columns = sizeof(T) == sizeof(float) ? 24 : 16;
 // k-steps: the columns of a slab are about as many pages as the core remembers.
@@ -33,17 +33,16 @@ bool is_in_slabs(kernel_set<T> const& kernels, product_call<T> const& call) {
 
 std::int64_t depth_of(std::int64_t k) { return balanced(k, most_depth, least_k_block); }
 
-template <typename T>
 struct slab_layout {
   std::int64_t packed_b, total;  // in elements, behind the packed rows of A
 };
 
 template <typename T>
-slab_layout<T> lay_out(kernel_set<T> const& kernels, std::int64_t n, std::int64_t depth) {
+slab_layout lay_out(kernel_set<T> const& kernels, std::int64_t n, std::int64_t depth) {
   // Packing may write, and micro-kernels read, beyond a panel.
   constexpr std::int64_t slack = 4096 / sizeof(T);
   blocking const b = kernels.blocks();
-  slab_layout<T> l{};
+  slab_layout l{};
   l.packed_b = b.mr * depth + slack;
   l.total = l.packed_b + 2 * round_up(n, b.nr) * depth + slack;  // a tile begins a panel
   return l;
@@ -93,13 +92,10 @@ void slab_product(kernel_set<T> const& kernels, product_call<T> const& given, st
                      .depth = depth,
                      .a = from,
                      .b = packed_b,
-                     .mode = gather::direct,
-                     .buffer = nullptr,
                      .destinations = targets,
                      .count = static_cast<int>(call.c.size()),
                      .rs = call.c_rs,
                      .cs = call.c_cs,
-                     .prefetch = nullptr,
                      .a_unpacked = true,
                      .a_step = step,
                      .following_steps = static_cast<int>(following)});

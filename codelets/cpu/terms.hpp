@@ -16,6 +16,9 @@ namespace heptad::cpu {
 
 constexpr std::int64_t round_up(std::int64_t x, std::int64_t granule) { return (x + granule - 1) / granule * granule; }
 
+/// Columns a multiple of so many bytes apart are in half of the sets of a first-level cache at most.
+inline constexpr std::int64_t few_sets = same_sets / 2;
+
 /// Equal blocks of at most `largest`, a multiple of `granule`.
 constexpr std::int64_t balanced(std::int64_t extent, std::int64_t largest, std::int64_t granule) {
   std::int64_t const count = std::max<std::int64_t>(1, (extent + largest - 1) / largest);

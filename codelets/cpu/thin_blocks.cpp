@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
 // Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
 // any shape but a few of one column tile and few k-steps (measured on a Zen 3).
-constexpr std::int64_t few_sets = same_sets / 2;
 // A kernel that asks for A only a few k-steps ahead reads it again, from the second-level cache, for every tile of
 // columns: it has it in place in few of them; in more if A is as small as this, the more the fewer its k-steps; and in
 // more yet of one tile of rows. Packed from there on, 16 to 160 columns of an A of up to 1 MB take 0.72 to 1.02 of the

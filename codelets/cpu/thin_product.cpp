@@ -92,8 +92,6 @@ void thin_product(kernel_set<T> const& kernels, product_call<T> const& call, thi
                         .depth = depth,
                         .a = nullptr,
                         .b = packed_b,
-                        .mode = gather::direct,
-                        .buffer = nullptr,
                         .destinations = targets,
                         .count = static_cast<int>(call.c.size()),
                         .rs = call.c_rs,

@@ -356,6 +356,42 @@ TEMPLATE_TEST_CASE("product is right for few columns and an A that fills no cach
     expect_right<TestType>({.m = m, .n = n, .k = k, .a = {-2}, .c = {{1, 0}, {-1, TestType(0.5)}}, .gap = 1});
 }
 
+// A change of other blocks had once made them large, and no result told.
+TEMPLATE_TEST_CASE("an A that is packed beside few columns comes in small blocks where packed B is kept", "[product]",
+                   float, double) {
+  using T = TestType;
+  static heptad::cpu::blocking blocks;
+  static std::int64_t most_rows, most_steps;
+  for (heptad::cpu::kernel_set<T> const* found : heptad::cpu::kernel_sets<T>()) {
+    if (!found->available() || found->asks_below) continue;
+    CAPTURE(found->name);
+    blocks = found->blocks();
+    int const mr = blocks.mr;
+    blocks.mc = 10 * mr, blocks.mc_beside_kept = 7 * mr, blocks.kc = 256, blocks.kept = 64 * blocks.nr;
+    heptad::cpu::kernel_set<T> kernels = *found;
+    kernels.blocks = [] { return blocks; };
+    kernels.macro = [](heptad::cpu::macro_call<T> const& call) {
+      most_rows = std::max<std::int64_t>(most_rows, call.rows);
+      most_steps = std::max<std::int64_t>(most_steps, call.depth);
+    };
+    std::int64_t const m = 40 * mr, k = 960;
+    auto const expect_blocks = [&](std::int64_t n, std::int64_t rows, std::int64_t steps) {
+      std::vector<T> const A(static_cast<std::size_t>(m * k)), B(static_cast<std::size_t>(k * n));
+      std::vector<T> C(static_cast<std::size_t>(m * n));
+      heptad::cpu::term<T> const a[] = {{A.data(), T(1)}}, b[] = {{B.data(), T(1)}};
+      heptad::cpu::destination<T> const c[] = {{C.data(), T(1), T(0)}};
+      guarded_scratch const scratch(product_scratch(kernels, m, n, k, variant::abc));
+      most_rows = most_steps = 0;
+      product(kernels, heptad::cpu::product_call<T>{m, n, k, a, 1, m, b, 1, k, c, 1, m}, variant::abc, scratch.data());
+      CHECK(most_rows == rows);
+      CHECK(most_steps == steps);
+      CHECK(scratch.guard_intact());
+    };
+    expect_blocks(160, 4 * mr, 192);  // three tiles of 256 k-steps, four of 192
+    expect_blocks(161, 7 * mr, 240);
+  }
+}
+
 // Of a large A: any rest of rows and of k-steps, tiles of every width, into any layout.
 TEMPLATE_TEST_CASE("product is right for few columns and an A in slabs", "[product]", float, double) {
   using T = TestType;
