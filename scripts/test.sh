@@ -19,6 +19,7 @@ esac
 jobs=$(nproc)
 launcher=()
 summary=()
+failures=() # a file of results for each run of tests that did not pass
 failed=0
 step() { # name, command...
   local name=$1 start=$SECONDS verdict=passed
@@ -36,6 +37,16 @@ build() {
   local preset=$1
   shift
   cmake --preset "$preset" "${launcher[@]}" && cmake --build --preset "$preset" -j "$jobs" "$@"
+}
+
+run_tests() { # build folder, ctest's arguments...
+  local folder=$1 status=0
+  shift
+  ctest "$@" -j "$jobs" --no-tests=error --output-junit tests.xml || status=$?
+  if ((status != 0)); then
+    failures+=("$folder/tests.xml")
+  fi
+  return "$status"
 }
 
 formatted() {
@@ -57,7 +68,7 @@ for preset in "${presets[@]}"; do
     tests=(-L '^(schedulers|api|cuda-host)$')
   fi
   step "$preset: build without a warning" build "$preset" "${only[@]}"
-  step "$preset: tests" ctest --preset "$preset" -j "$jobs" --no-tests=error "${tests[@]}"
+  step "$preset: tests" run_tests "build/$preset" --preset "$preset" "${tests[@]}"
 done
 
 # StarPU 1.4, with CUDA where there is its compiler: then the tests of StarPU's CUDA workers are built too, and skip
@@ -68,7 +79,7 @@ other_starpu() { # prefix, ON or OFF for CUDA, targets...
   cmake -S . -B build/starpu-1.4 -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON -DHEPTAD_BUILD_BENCH=OFF \
     -DHEPTAD_WITH_CUDA="$cuda" -DHEPTAD_STARPU_PREFIX="$prefix" "${launcher[@]}" &&
     cmake --build build/starpu-1.4 -j "$jobs" --target "$@" &&
-    ctest --test-dir build/starpu-1.4 -j "$jobs" --no-tests=error --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
+    run_tests build/starpu-1.4 --test-dir build/starpu-1.4 --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
 }
 if [[ ${1:-} == --all ]]; then
   start=$SECONDS answer=0
@@ -90,6 +101,20 @@ if [[ ${1:-} == --all ]]; then
     failed=1
   fi
 fi
+
+# What failed stands among thousands of lines above: here it is once more, by the summary.
+for results in "${failures[@]}"; do
+  python3 - "$results" <<'END'
+import sys
+import xml.etree.ElementTree
+
+for test in xml.etree.ElementTree.parse(sys.argv[1]).iter("testcase"):
+    skipped = test.find("skipped")  # by itself, or for want of its program
+    if test.get("status") == "fail" or (skipped is not None and not skipped.get("message").startswith("SKIP_")):
+        output = test.findtext("system-out", "").splitlines()
+        print("", f"== failed: {test.get('name')} ({sys.argv[1]})", *output[-30:], sep="\n")
+END
+done
 
 echo
 echo "== summary"
