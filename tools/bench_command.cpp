@@ -46,7 +46,7 @@ std::vector<gemm_case> cases_of(bench_options const& wishes) {
   std::vector<std::string> shapes = wishes.sizes;
   shapes.insert(shapes.end(), wishes.shapes.begin(), wishes.shapes.end());
   if (shapes.empty()) shapes = {"512", "1024", "2048", "4096"};
-  std::size_t const cache = wishes.cold ? default_profile().l3_bytes : 0;
+  double const cache = wishes.cold ? static_cast<double>(default_profile().l3_bytes) : 0;
   std::vector<gemm_case> cases;
   for (std::string const& type : wishes.types)
     for (int const threads : wishes.threads)
@@ -58,7 +58,7 @@ std::vector<gemm_case> cases_of(bench_options const& wishes) {
           what.beta = wishes.beta;
           what.transposes = transposes;
           // So many that each has left the last-level cache when its turn comes again.
-          what.operand_sets = 1 + 2 * cache / what.operand_bytes();
+          what.operand_sets = 1 + static_cast<std::size_t>(2 * cache / what.operand_bytes());
           cases.push_back(what);
         }
   return cases;
@@ -87,7 +87,7 @@ void check_peers(std::vector<std::string> const& peers) {
 // Every worker holds its operands and may add workspace of up to twice their size; half of that is a fair guess for
 // all.
 bool fits(gemm_case const& what, std::size_t workers) {
-  return what.operand_bytes() * (2 * workers + 2) / 2 < available_memory();
+  return what.operand_bytes() * static_cast<double>(workers + 1) < static_cast<double>(available_memory());
 }
 
 void require_cases(nlohmann::json const& record) {
@@ -104,7 +104,7 @@ bool measure_cases(bench_options const& wishes, std::vector<contestant> const& w
     auto const label = fmt::format("{}gemm {} on {}", what.type, what.shape(), counted(what.threads, "thread"));
     if (!fits(what, who.size())) {
       status.note(
-          fmt::format("{} is left out: the matrices of {} processes do not fit into memory", label, who.size()));
+          fmt::format("{} is left out: its matrices do not fit into memory {}", label, counted(who.size(), "time")));
       continue;
     }
     std::vector<worker_process> workers;

@@ -2,6 +2,7 @@
 // heptad search M K N: finds algorithms <M,K,N;R> and writes the best one as a file.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,7 +138,10 @@ std::string provenance(search_arguments const& given, search::knowledge const& k
   if (given.rank > 0) text += fmt::format(" --rank {}", given.rank);
   if (given.method != "flips") text += fmt::format(" --method {}", given.method);
   if (given.how.symmetry > 1) text += fmt::format(" --symmetry {}", given.how.symmetry);
-  text += fmt::format(" --objective {} --seed {} --seconds {}", given.objective, given.how.seed, given.how.seconds);
+  text += fmt::format(" --objective {}", given.objective);
+  if (given.how.aim == search::objective::predicted_time)
+    text += fmt::format(" --problem {}", fmt::join(given.problem, ","));
+  text += fmt::format(" --seed {} --seconds {}", given.how.seed, given.how.seconds);
   if (given.how.most_moves > 0) text += fmt::format(" --moves {}", given.how.most_moves);
   if (!given.from.empty()) text += fmt::format(" --from {}", as_word(given.from));
   if (given.how.threads > 1) text += fmt::format(" --threads {}", given.how.threads);

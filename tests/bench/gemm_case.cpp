@@ -20,6 +20,8 @@ TEST_CASE("a shape is one size or M x N x K") {
   CHECK(cold.shape() == "4096 nt cold");
   CHECK(cold.operand_bytes() == 3 * transposed.operand_bytes());
   CHECK(flat.flops() == 2.0 * 2000 * 9000 * 500);
+  CHECK(flat.operand_bytes() == 8.0 * (2000 * 500 + 500 * 9000 + 2000 * 9000));
+  CHECK(parse_shape("2147483647").operand_bytes() == Approx(24 * 0x1p62));
 }
 
 TEST_CASE("a misspelt shape is refused and named") {

@@ -250,6 +250,8 @@ TEST_CASE("search for a predicted time uses the model of this machine") {
       "--json"));
   CHECK(json["rank"] == 11);
   CHECK(json["additions"].get<int>() < 40);
+  CHECK(json["text"].get<std::string>().find(" --objective predicted-time --problem 960,960,960 --seed") !=
+        std::string::npos);
 }
 
 TEST_CASE("verify says what holds of each file, and which equation fails") {

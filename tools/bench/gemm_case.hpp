@@ -25,9 +25,10 @@ struct gemm_case {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
   /// Of all sets.
-  [[nodiscard]] std::size_t operand_bytes() const {
-    return operand_sets * static_cast<std::size_t>(m * k + k * n + m * n) *
-           (type == 'd' ? sizeof(double) : sizeof(float));
+  [[nodiscard]] double operand_bytes() const {  // which are more than any integer has for sides near 2^31
+    double const rows = static_cast<double>(m), columns = static_cast<double>(n), depth = static_cast<double>(k);
+    double const elements = rows * depth + depth * columns + rows * columns;
+    return static_cast<double>(operand_sets) * elements * (type == 'd' ? sizeof(double) : sizeof(float));
   }
   /// "4096", "8192x8192x1024" when not square, "4096 nt" with transposes, "4096 cold" with several sets of operands.
   [[nodiscard]] std::string shape() const;
