@@ -449,11 +449,10 @@ struct simd_kernels {
       if (columns) return all_tiles<A, b_from::columns>(call);
       all_tiles<A, b_from::packed>(call);
     };
-    if constexpr (asks_below) {
-      if (call.a_copy) return from.template operator()<a_from::copied>();
+    if (call.a_copy) return from.template operator()<a_from::copied>();
+    if constexpr (asks_below)
       if (call.a_ahead == asked_into::nowhere && call.on == microarchitecture::intel)
         return from.template operator()<a_from::unrolled>();
-    }
     if (call.a_ahead == asked_into::nowhere) return from.template operator()<a_from::near>();
     if constexpr (asks_below)
       if (call.a_ahead == asked_into::first_level) return from.template operator()<a_from::spread>();

@@ -19,6 +19,12 @@ constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles 
 // time (measured on a Zen 4 with AVX2).
 constexpr std::int64_t near_tiles = 3, most_small_a_tiles = 8, small_a_steps = 960, small_a_bytes = 256 << 10;
 constexpr std::int64_t row_tile_tiles = 20, small_depth = 2048;
+// Beside more of them the first tile leaves a larger A packed for the others, in blocks of asked_row_tiles, of which
+// the next one is asked for meanwhile; up to so many bytes of a row of C. Packed before, 28 to 128 columns in single
+// precision take 1.02 to 1.15 times as long where caches have the operands and 1 to 1.15 times from memory, 28 to 64 in
+// double 1 to 1.08 and 1 to 1.13 times; half as many rows as this up to 1.25 times less (measured on a Zen 4 with AVX2,
+// A of 0.25 to 32 MB).
+constexpr std::int64_t least_copied_rows = 144, most_copied_row = 512;
 // A row-major B is in place for one tile of rows only, as a second one would fetch its lines again, and up to so many
 // bytes, as nothing asks memory for it ahead. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
 constexpr std::int64_t largest_row_major_b = 4 << 20;  // bytes
@@ -190,19 +196,22 @@ bool is_told_by_time(kernel_set<T> const& kernels, product_call<T> const& call) 
          a_bytes <= most_told_bytes((call.n + tile - 1) / tile);
 }
 
-// Up to so many tiles of columns an m × k A that the processor finds in time is in place, and not copied.
+// Up to so many tiles of columns an m × k A that the processor finds in time is in place, and beside more copied.
 template <typename T>
 std::int64_t looked_at(std::int64_t m, std::int64_t k, std::int64_t apart) {
   bool const large = m * k * static_cast<std::int64_t>(sizeof(T)) >= looked_bytes;
   return large || apart % cache_line != 0 ? few_column_tiles : looked_tiles;
 }
 template <typename T>
-bool is_copied(kernel_set<T> const& kernels, product_call<T> const& call) {
-  auto const apart = call.a_cs * static_cast<std::int64_t>(sizeof(T));
-  return looks_ahead(kernels) && call.n > looked_at<T>(call.m, call.k, apart) * kernels.blocks().nr;
+bool is_copied(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t apart) {
+  constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  std::int64_t const tile = kernels.blocks().nr;
+  if (looks_ahead(kernels)) return n > looked_at<T>(m, k, apart) * tile && n <= most_columns_beside_copy;
+  return !kernels.asks_below && n > near_tiles * tile && n * element <= most_copied_row && m >= least_copied_rows &&
+         m * k * element > small_a_bytes && apart % few_sets != 0;
 }
 
-// Of such an A.
+// Of an A that the processor finds in time.
 template <typename T>
 rows_and_steps looked_block(kernel_set<T> const& kernels, product_call<T> const& call, bool copies) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
@@ -237,17 +246,18 @@ rows_and_steps block_of(kernel_set<T> const& kernels, product_call<T> const& cal
   }
   if (thin.a && looks_ahead(kernels)) return looked_block(kernels, call, copies);
   if (thin.a && kernels.asks_below) return asked_block(kernels, call, thin.b);
+  if (copies) return {copied_depth, asked_row_tiles * b.mr, true};
   bool const lines_shared = b.mr * element % cache_line != 0;
   if (thin.a && !thin.b && lines_shared && column_tiles == 1 && a_bytes >= far_bytes) return {few_columns, call.m};
   // A long A is thus read in few streams.
   return {near_depth(kernels, call.m, thin.a ? call.n : 0), call.m};
 }
 
-// Up to so many tiles of columns meet an m × k A in place, or the first of them does. apart: bytes between its columns.
+// Up to so many tiles of columns meet an m × k A in place. apart: bytes between its columns.
 template <typename T>
 std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::int64_t k, std::int64_t apart,
                             bool small) {
-  if (looks_ahead(kernels)) return most_columns_beside_copy / kernels.blocks().nr;
+  if (looks_ahead(kernels)) return looked_at<T>(m, k, apart);
   bool const lines_aligned = apart % cache_line == 0;
   if (kernels.asks_below) {
     if (small) return small_column_tiles;
@@ -280,7 +290,8 @@ thin_sides thin_shape(kernel_set<T> const& kernels, std::int64_t m, std::int64_t
   std::int64_t const most_rows =
       looks_ahead(kernels) ? thin_side : std::min<std::int64_t>(most_tiles * b.mr, thin_side);
   bool const few_rows = row_major_b ? m <= b.mr && n * k * element <= largest_row_major_b : m <= most_rows;
-  return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr, .b = small || few_rows};
+  return {.a = n <= tiles_in_place(kernels, m, k, apart, small) * b.nr || is_copied(kernels, m, n, k, apart),
+          .b = small || few_rows};
 }
 
 }  // namespace
@@ -308,9 +319,11 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
   auto const beside_a = [&](std::int64_t rows, std::int64_t cols) {
     std::int64_t const tiles = (cols + b.nr - 1) / b.nr;
     std::int64_t elements = 0;
-    if (!looks_ahead(kernels) || tiles <= looked_tiles)
+    bool const looks = looks_ahead(kernels);
+    bool const copies = looks ? tiles > few_column_tiles : is_copied(kernels, rows, cols, k, cache_line);
+    if (!copies || (looks && tiles <= looked_tiles))
       elements = b.mr * std::min(all, deepest(kernels, rows)) + tiles * b.nr * std::min(all, most_thin_k_block);
-    if (looks_ahead(kernels) && tiles > few_column_tiles) {
+    if (copies) {
       std::int64_t const depth = std::min(all, copied_depth);
       std::int64_t const copied = std::min<std::int64_t>(copied_bytes / sizeof(T), round_up(rows, b.mr) * depth);
       elements = std::max(elements, (b.mr + tiles * b.nr) * depth + copied + thin_slack<T>);
@@ -333,11 +346,11 @@ std::size_t thin_scratch(kernel_set<T> const& kernels, std::int64_t m, std::int6
 template <typename T>
 thin_blocks choose_thin_blocks(kernel_set<T> const& kernels, product_call<T> const& call, thin_sides thin) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-  bool const copies = thin.a && is_copied(kernels, call);
+  bool const copies = thin.a && is_copied(kernels, call.m, call.n, call.k, call.a_cs * element);
   auto const [most, rows, streamed] = block_of(kernels, call, thin, copies);
   std::int64_t const depth = call.k <= most ? call.k : balanced(call.k, most, least_k_block);
   std::int64_t const a_bytes = bytes_of_a(call);
-  bool const by_time = streamed && is_told_by_time(kernels, call);
+  bool const by_time = streamed && kernels.asks_below && is_told_by_time(kernels, call);
   bool const columns_of_b = thin.b && call.b_rs == 1;
   bool const asks = asks_for_columns(kernels);
   // A near A is asked for all the same beside a B that is packed or by rows.

@@ -108,6 +108,13 @@ heptad::cpu::thin_sides sides_in_place(heptad::cpu::kernel_set<T> const& set, in
                                        bool row_major_b = false) {
   return ask_for<T>(m, n, k, apart, row_major_b, [&](auto const& call) { return find_thin_sides(set, call); });
 }
+template <typename T>
+bool copies_a(heptad::cpu::kernel_set<T> const& set, int m, int n, int k, int apart) {
+  return ask_for<T>(m, n, k, apart, false, [&](auto const& call) {
+    auto const thin = find_thin_sides(set, call);
+    return thin.a && choose_thin_blocks(set, call, thin).copies;
+  });
+}
 
 }  // namespace
 
@@ -147,7 +154,7 @@ TEMPLATE_TEST_CASE("few columns read an A where it lies, more of them a small on
       CHECK(most_tiles(m, 160, apart) == 6);
       CHECK(most_tiles(m, 480, apart) == 3);
       int const rows = (256 << 10) / (60 * int(sizeof(TestType)));  // of 256 KiB
-      CHECK((most_tiles(rows, 60, apart) == 8 && most_tiles(rows + 1, 60, apart) == 3));
+      CHECK((most_tiles(rows, 60, apart) == 8 && !copies_a(*set, rows, 8 * nr, 60, apart)));
       CHECK((most_tiles(mr, 2048, apart) == 20 && most_tiles(mr, 2049, apart) == 3));
     }
     for (int const apart : {1024, 3072}) CHECK(most_tiles(m, 60, apart) == 3);
@@ -155,10 +162,32 @@ TEMPLATE_TEST_CASE("few columns read an A where it lies, more of them a small on
   }
 }
 
+TEMPLATE_TEST_CASE("the first of more columns copy a large A, unless its columns share cache sets", "[kernel_set]",
+                   float, double) {
+  namespace cpu = heptad::cpu;
+  constexpr int m = 300, apart = 2400, size = sizeof(TestType), most = 512 / size;
+  constexpr int large = (256 << 10) / (m * size) + 1;  // k-steps
+  for (auto const* set : cpu::kernel_sets<TestType>()) {
+    if (!set->available() || set->asks_below) continue;
+    CAPTURE(set->name);
+    if (set->unpacked_rows == 0) {
+      CHECK_FALSE(copies_a(*set, m, most, large, apart));
+      continue;
+    }
+    int const few = 3 * set->blocks().nr;
+    CHECK((copies_a(*set, m, few + 1, large, apart) && copies_a(*set, m, most, large, apart)));
+    CHECK((sides_in_place(*set, m, few, large, apart).a && !copies_a(*set, m, few, large, apart)));
+    CHECK_FALSE(sides_in_place(*set, m, most + 1, large, apart).a);
+    CHECK_FALSE(copies_a(*set, m, most, large - 1, apart));
+    CHECK((copies_a(*set, 144, most, 4000, apart) && !copies_a(*set, 143, most, 4000, apart)));
+    for (int const shared : {3072, 4096}) CHECK_FALSE(sides_in_place(*set, m, most, large, shared).a);
+  }
+}
+
 TEMPLATE_TEST_CASE("few columns meet a large A in slabs, unless its columns share cache sets", "[kernel_set]", float,
                    double) {
   namespace cpu = heptad::cpu;
-  constexpr int m = 300, apart = 2400, size = sizeof(TestType), most = size == 4 ? 24 : 16;
+  constexpr int m = 300, apart = 2400, size = sizeof(TestType), most = size == 4 ? 20 : 14;
   constexpr int large = (256 << 10) / (m * size) + 1;  // k-steps
   for (auto const* set : cpu::kernel_sets<TestType>()) {
     if (!set->available()) continue;
@@ -231,12 +260,7 @@ TEMPLATE_TEST_CASE("on an Intel core few columns read a thin A where it lies, an
     CAPTURE(found->name);
     auto const set = there<TestType, microarchitecture::intel>(*found);
     int const nr = set.blocks().nr, size = int(sizeof(TestType)), m = 1000;
-    auto const copies = [&](int rows, int n, int k, int apart) {
-      return ask_for<TestType>(rows, n, k, apart, false, [&](auto const& call) {
-        auto const thin = find_thin_sides(set, call);
-        return thin.a && choose_thin_blocks(set, call, thin).copies;
-      });
-    };
+    auto const copies = [&](int rows, int n, int k, int apart) { return copies_a(set, rows, n, k, apart); };
     auto const copies_beyond = [&](int tiles, int rows, int k, int apart) {
       return !copies(rows, tiles * nr, k, apart) && copies(rows, tiles * nr + 1, k, apart);
     };

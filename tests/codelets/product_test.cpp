@@ -410,7 +410,20 @@ TEMPLATE_TEST_CASE("product is right for few columns and an A that is packed in 
   std::int64_t const shapes[][3] = {{701, 57, 530}, {403, 131, 224}, {401, 150, 40}, {1009, 21, 2100}};
   for (auto const& [m, n, k] : shapes)
     for (T const beta : {T(0), T(0.5)})
-      expect_right<T>({.m = m, .n = n, .k = k, .a = {-2}, .b = {1, T(0.5)}, .c = {{-1, beta}}, .gap = 1});
+      expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -2}, .b = {1, T(0.5)}, .c = {{-1, beta}}, .gap = 1});
+}
+
+TEMPLATE_TEST_CASE("product is right for columns of which the first ones copy A", "[product]", float, double) {
+  using T = TestType;
+  for (std::int64_t const n : {13, 15, 16, 17, 21, 24, 29, 33, 61, 64, 65, 127, 128, 129}) {
+    expect_right<T>({.m = 340 + n, .n = n, .k = 260 + n, .a = {-2}, .b = {T(0.5)}, .c = {{1, 0}, {-1, T(0.5)}}});
+    expect_right<T>({.m = 340 + n, .n = n, .k = 200 + n, .b = {1, -1}, .c = {{2, 1}}});
+  }
+  for (std::int64_t m = 330; m < 355; ++m) {
+    expect_right<T>({.m = m, .n = 29, .k = 260, .b_order = order::row_major, .before = 1, .gap = 1});
+    expect_right<T>({.m = m, .n = 30, .k = 203, .c = {{2, 1}}, .c_order = order::row_major});
+    expect_right<T>({.m = m, .n = 31, .k = 203, .c_order = order::strided});
+  }
 }
 
 TEMPLATE_TEST_CASE("product is right for shallow depths, in place and in blocks of more rows and columns", "[product]",
