@@ -19,11 +19,11 @@ constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles 
 // time (measured on a Zen 4 with AVX2).
 constexpr std::int64_t near_tiles = 3, most_small_a_tiles = 8, small_a_steps = 960, small_a_bytes = 256 << 10;
 constexpr std::int64_t row_tile_tiles = 20, small_depth = 2048;
-// Beside more of them the first tile leaves a larger A packed for the others, in blocks of asked_row_tiles, of which
-// the next one is asked for meanwhile; up to so many bytes of a row of C. Packed before, 28 to 128 columns in single
-// precision take 1.02 to 1.15 times as long where caches have the operands and 1 to 1.15 times from memory, 28 to 64 in
-// double 1 to 1.08 and 1 to 1.13 times; half as many rows as this up to 1.25 times less (measured on a Zen 4 with AVX2,
-// A of 0.25 to 32 MB).
+// A larger A beside more than near_tiles, up to so many bytes of a row of C: the first tile of columns leaves it packed
+// for the others, in blocks of asked_row_tiles, of which the next one is asked for meanwhile. Packed before, 28 to 128
+// columns in single precision take 1.02 to 1.15 times as long from caches and 1 to 1.15 times from memory, 28 to 64 in
+// double 1 to 1.08 and 1 to 1.13 times; but fewer rows than these, which are one block, as little as 0.8 times
+// (measured on a Zen 4 with AVX2, A of 0.25 to 32 MB).
 constexpr std::int64_t least_copied_rows = 144, most_copied_row = 512;
 // A row-major B is in place for one tile of rows only, as a second one would fetch its lines again, and up to so many
 // bytes, as nothing asks memory for it ahead. Packed, 24 to 48 rows are up to 3 times as fast (measured on a Zen 3).
