@@ -103,8 +103,7 @@ bool measure_cases(bench_options const& wishes, std::vector<contestant> const& w
   for (gemm_case const& what : cases_of(wishes)) {
     auto const label = fmt::format("{}gemm {} on {}", what.type, what.shape(), counted(what.threads, "thread"));
     if (!fits(what, who.size())) {
-      status.note(
-          fmt::format("{} is left out: its matrices do not fit into memory {}", label, counted(who.size(), "time")));
+      status.note(fmt::format("{} is left out: its matrices, once for each library, do not fit into memory", label));
       continue;
     }
     std::vector<worker_process> workers;

@@ -11,8 +11,6 @@ namespace {
 
 // Up to so many tiles in a direction, packing the operand across it costs more than it saves (measured).
 constexpr std::int64_t few_row_tiles = 4, few_column_tiles = 4, small_row_tiles = 14, small_column_tiles = 40;
-// Columns of A that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
-// any shape but a few of one column tile and few k-steps (measured on a Zen 3).
 // A kernel that asks for A only a few k-steps ahead reads it again, from the second-level cache, for every tile of
 // columns: it has it in place in few of them; in more if A is as small as this, the more the fewer its k-steps; and in
 // more yet of one tile of rows. Packed from there on, 16 to 160 columns of an A of up to 1 MB take 0.72 to 1.02 of the
@@ -263,6 +261,8 @@ std::int64_t tiles_in_place(kernel_set<T> const& kernels, std::int64_t m, std::i
     if (small) return small_column_tiles;
     return !lines_aligned ? asked_unaligned_tiles : apart % same_sets == 0 ? asked_same_sets_tiles : asked_tiles;
   }
+  // Columns that share cache sets are fetched again for each tile: in place is 1.1 to 7 times as slow as packed, for
+  // any shape but a few of one column tile and few k-steps (measured on a Zen 3).
   if (apart % same_sets == 0) return 0;
   if (apart % few_sets == 0) return near_tiles;
   if (small && m <= kernels.blocks().mr) return row_tile_tiles;

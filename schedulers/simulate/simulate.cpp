@@ -90,7 +90,7 @@ simulation simulate(graph const& g, dependencies const& d, std::span<double cons
     std::erase_if(running, ended);
     for (running_task& r : running) r.left -= step * r.speed;
   }
-  result.run.seconds = now;
+  result.run.seconds = std::max(now, result.critical_path);  // steps of time round where a chain does not
   return result;
 }
 

@@ -154,7 +154,8 @@ TEMPLATE_TEST_CASE("few columns read an A where it lies, more of them a small on
       CHECK(most_tiles(m, 160, apart) == 6);
       CHECK(most_tiles(m, 480, apart) == 3);
       int const rows = (256 << 10) / (60 * int(sizeof(TestType)));  // of 256 KiB
-      CHECK((most_tiles(rows, 60, apart) == 8 && !copies_a(*set, rows, 8 * nr, 60, apart)));
+      CHECK((most_tiles(rows, 60, apart) == 8 && !copies_a(*set, rows, 3 * nr + 1, 60, apart)));
+      CHECK((!copies_a(*set, rows + 1, 3 * nr, 60, apart) && copies_a(*set, rows + 1, 3 * nr + 1, 60, apart)));
       CHECK((most_tiles(mr, 2048, apart) == 20 && most_tiles(mr, 2049, apart) == 3));
     }
     for (int const apart : {1024, 3072}) CHECK(most_tiles(m, 60, apart) == 3);
@@ -179,7 +180,7 @@ TEMPLATE_TEST_CASE("the first of more columns copy a large A, unless its columns
     CHECK((sides_in_place(*set, m, few, large, apart).a && !copies_a(*set, m, few, large, apart)));
     CHECK_FALSE(sides_in_place(*set, m, most + 1, large, apart).a);
     CHECK_FALSE(copies_a(*set, m, most, large - 1, apart));
-    CHECK((copies_a(*set, 144, most, 4000, apart) && !copies_a(*set, 143, most, 4000, apart)));
+    CHECK((copies_a(*set, 144, most, 4000, apart) && !sides_in_place(*set, 143, most, 4000, apart).a));
     for (int const shared : {3072, 4096}) CHECK_FALSE(sides_in_place(*set, m, most, large, shared).a);
   }
 }

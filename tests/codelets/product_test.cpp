@@ -409,8 +409,9 @@ TEMPLATE_TEST_CASE("product is right for few columns and an A that is packed in 
   using T = TestType;
   std::int64_t const shapes[][3] = {{701, 57, 530}, {403, 131, 224}, {401, 150, 40}, {1009, 21, 2100}};
   for (auto const& [m, n, k] : shapes)
-    for (T const beta : {T(0), T(0.5)})
-      expect_right<T>({.m = m, .n = n, .k = k, .a = {1, -2}, .b = {1, T(0.5)}, .c = {{-1, beta}}, .gap = 1});
+    for (std::vector<T> const& a : {std::vector<T>{-2}, std::vector<T>{1, -2}})  // a single term may be copied
+      for (T const beta : {T(0), T(0.5)})
+        expect_right<T>({.m = m, .n = n, .k = k, .a = a, .b = {1, T(0.5)}, .c = {{-1, beta}}, .gap = 1});
 }
 
 TEMPLATE_TEST_CASE("product is right for columns of which the first ones copy A", "[product]", float, double) {

@@ -24,8 +24,8 @@ struct gemm_case {
   [[nodiscard]] double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
-  /// Of all sets.
-  [[nodiscard]] double operand_bytes() const {  // which are more than any integer has for sides near 2^31
+  /// Of all sets; more than fit into an integer for sides near 2^31.
+  [[nodiscard]] double operand_bytes() const {
     double const rows = static_cast<double>(m), columns = static_cast<double>(n), depth = static_cast<double>(k);
     double const elements = rows * depth + depth * columns + rows * columns;
     return static_cast<double>(operand_sets) * elements * (type == 'd' ? sizeof(double) : sizeof(float));

@@ -71,10 +71,9 @@ private:
 
   nlohmann::json finish() {
     std::size_t const peak = peak_memory();
-    double const own = with_data([](auto& on) { return on.front().what.operand_bytes(); });
+    auto const own = static_cast<std::size_t>(with_data([](auto& on) { return on.front().what.operand_bytes(); }));
     data_.emplace<std::monostate>();
-    return {{"memory", {{"peak", peak}, {"operands", static_cast<std::size_t>(own)}}},
-            {"last_call", tested_.last_call()}};
+    return {{"memory", {{"peak", peak}, {"operands", own}}}, {"last_call", tested_.last_call()}};
   }
 
   // Seconds of one call, on the next set of operands.
