@@ -289,7 +289,7 @@ struct simd_kernels {
     constexpr int MV = Rows::count;
     // Sums that begin as products are no registers to set to zero: 15 to 25 cycles a tile on a Zen 4. Of the usual tile
     // only, as it takes a copy of the first k-steps.
-    constexpr bool begins_with_products = NR == nr && registers_to_spare;
+    constexpr bool begins_with_products = updates::template is_usual_tile<Rows, NR>() && registers_to_spare;
     bool const touches_c = call.mode == gather::direct || call.mode == gather::finish;
     bool const whole = call.rs == 1 && grid.rows == Rows::halves * lanes / 2;
     auto const usual = whole ? updates::find_usual(call) : updates::usual::none;

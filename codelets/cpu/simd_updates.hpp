@@ -17,6 +17,12 @@ struct simd_updates {
   using vector = typename V::vector;
   static constexpr int lanes = V::lanes, nr = V::nr, most_vectors = 3;
 
+  // Most tiles are as wide as this and as high, or half a vector less.
+  template <typename Rows, int NR>
+  static constexpr bool is_usual_tile() {
+    return NR == nr && Rows::padded == most_vectors * lanes;
+  }
+
   // What the usual whole tile asks for, with one column-major destination: C := M, or C += w M. Found before its
   // k-steps: each branch after them costs, and one on floats most, as its comparison waits behind the multiplications
   // (measured on a Zen 4: 25 to 40 cycles a tile in all).
@@ -106,11 +112,12 @@ struct simd_updates {
     }
   }
 
-  // Any tile into any destinations; `whole` are those of a column-major C with all rows.
+  // Any tile into any destinations; `is_whole`: it has all its rows, of a column-major C. Sums of an unusual one go to
+  // memory first: such tiles are few beside the usual ones, and most of what there is to compile.
   template <typename Rows, int NR, int MV>
   [[gnu::always_inline]] static void to_destinations(vector const (&acc)[NR][MV], macro_call<T> const& call,
                                                      std::int64_t offset, int rows, bool is_whole) {
-    if (is_whole) {
+    if (is_usual_tile<Rows, NR>() && is_whole) {
       for (int q = 0; q < call.count; ++q) {
         destination<T> const& d = call.destinations[q];
         whole<Rows, NR>(acc, d.data + offset, call.cs, d);
