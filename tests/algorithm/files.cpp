@@ -8,6 +8,7 @@
 
 #include "src/algorithm/algorithm.hpp"
 #include "tests/algorithm/reference.hpp"
+#include "tests/algorithm/replaced.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace heptad;
@@ -25,12 +26,6 @@ std::string text_of(char const* known, char const* name) {
   algorithm x = *find_algorithm(known);
   x.name = name;
   return to_text(x);
-}
-
-std::string replaced(std::string text, std::string const& from, std::string const& to) {
-  auto const at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -69,12 +64,12 @@ TEST_CASE("a directory with a wrong file is refused, and none of its algorithms 
   directory const here;
   static_cast<void>(here.write("a.txt", text_of("strassen", "innocent")));
   SECTION("a coefficient is wrong") {
-    static_cast<void>(here.write("b.txt", replaced(text_of("strassen", "b"), "U\n 1", "U\n 2")));
+    static_cast<void>(here.write("b.txt", test::replaced(text_of("strassen", "b"), "U\n 1", "U\n 2")));
     CHECK_THROWS_WITH(add_algorithms(here.path().string()),
                       Catch::Contains("b.txt") && Catch::Contains("the Brent equation (i,i',j,j',p,p') ="));
   }
   SECTION("a line is wrong") {
-    static_cast<void>(here.write("b.txt", replaced(text_of("strassen", "b"), "rank 7", "rank 0")));
+    static_cast<void>(here.write("b.txt", test::replaced(text_of("strassen", "b"), "rank 7", "rank 0")));
     CHECK_THROWS_WITH(add_algorithms(here.path().string()), Catch::Contains("b.txt:4: the rank is 0"));
   }
   SECTION("two files have one name") {

@@ -8,6 +8,7 @@
 #include "src/algorithm/algorithm.hpp"
 #include "tests/algorithm/known.hpp"
 #include "tests/algorithm/reference.hpp"
+#include "tests/algorithm/replaced.hpp"
 
 using namespace heptad;
 
@@ -19,13 +20,6 @@ std::string read_file(std::string const& name) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
-}
-
-/// The first occurrence of `from` replaced.
-std::string replaced(std::string text, std::string const& from, std::string const& to) {
-  auto const at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -112,7 +106,7 @@ TEST_CASE("a malformed text is refused with its line and the rule it broke") {
            {" 0  1  1  0  0  0  0\n", " 0  1  2  0  0  0  0\n", "w: algorithm winograd: the Brent equation"},
        }) {
     INFO("'" << from << "' → '" << to << "'");
-    CHECK_THROWS_WITH(parse_algorithm(replaced(good, from, to), "w"), Catch::Contains(message));
+    CHECK_THROWS_WITH(parse_algorithm(test::replaced(good, from, to), "w"), Catch::Contains(message));
   }
 }
 
@@ -147,8 +141,8 @@ TEST_CASE("messages quote garbage without control characters and at a bounded le
 
 TEST_CASE("numbers that overflow on verification are an error") {
   std::string text = read_file("classical.txt");
-  text = replaced(text, "U\n1", "U\n9223372036854775807");
-  text = replaced(text, "V\n1", "V\n9223372036854775807");
+  text = test::replaced(text, "U\n1", "U\n9223372036854775807");
+  text = test::replaced(text, "V\n1", "V\n9223372036854775807");
   CHECK_THROWS_WITH(parse_algorithm(text, "w"), Catch::Contains("overflow"));
 }
 
