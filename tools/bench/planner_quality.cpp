@@ -67,7 +67,7 @@ private:
 };
 
 /// A classical product, whose time the profile knows well: how much longer it takes tells how fast the machine is.
-gemm_case yardstick_beside(gemm_case const& what) { return {what.type, 768, 768, 768, what.threads, 0}; }
+gemm_case square_beside(gemm_case const& what, std::int64_t n) { return {what.type, n, n, n, what.threads, 0}; }
 
 template <typename T>
 json measure_plans(gemm_case const& what, quality_effort const& how) {
@@ -78,7 +78,7 @@ json measure_plans(gemm_case const& what, quality_effort const& how) {
       how.plans, variants);
   options classical;
   classical.max_levels = 0;
-  gemm_case const beside = yardstick_beside(what);
+  gemm_case const beside = square_beside(what, how.yardstick);
   plan const yardstick = make_plan<T>(workers, problem_of(beside), classical);
   std::size_t const yardstick_number = plans.size(), things = plans.size() + 1;
   plan_runner<T> on(workers, what), on_yardstick(workers, beside);

@@ -17,14 +17,15 @@ namespace heptad::bench {
 std::vector<gemm_case> planner_grid();
 
 struct quality_effort {
-  std::size_t plans = 24;      ///< measured for each case, the chosen one included
-  double plan_seconds = 0.1;   ///< for each plan, about
-  double total_seconds = 1e9;  ///< no case is begun after so long
+  std::size_t plans = 24;        ///< measured for each case, the chosen one included
+  double plan_seconds = 0.1;     ///< for each plan, about
+  double total_seconds = 1e9;    ///< no case is begun after so long
+  std::int64_t yardstick = 768;  ///< size of the classical product that tells how fast the machine is
 };
 
 /// One entry of "cases": the case and its plans, the chosen one first, each with its choices, its predicted seconds
-/// and the measured ones, freed of the machine's drift (steady_times). "machine_slower": the time of a classical
-/// product of 768 in the same turns over what the profile says. "leader": the plan with the least time;
+/// and the measured ones, freed of the machine's drift (steady_times). "machine_slower": the time of the
+/// yardstick in the same turns over what the profile says. "leader": the plan with the least time;
 /// "chosen_behind": how much longer than it the chosen one takes, as a fraction, in further calls of these two alone (0
 /// if it does not).
 nlohmann::json measure_plans(gemm_case const& what, quality_effort const& how);
