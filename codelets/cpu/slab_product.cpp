@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t least_columns = 5, least_rows = 144, least_bytes = 256 << 10;
 template <typename T>
 constexpr std::int64_t most_columns = sizeof(T) == sizeof(float) ? 20 : 14;
+// Into a row-major C, which tiles reach by way of memory after every slab.
+constexpr std::int64_t most_columns_by_rows = 12;
 // k-steps: the columns of a slab are about as many pages as the core remembers.
 constexpr std::int64_t most_depth = 96;
 
@@ -29,6 +31,7 @@ template <typename T>
 bool is_in_slabs(kernel_set<T> const& kernels, product_call<T> const& call) {
   constexpr auto element = static_cast<std::int64_t>(sizeof(T));
   if (!have_slabs(kernels, call.m, call.n) || call.a.size() != 1 || call.a_rs != 1) return false;
+  if (call.c_rs != 1 && call.n > most_columns_by_rows) return false;
   return call.m * call.k * element >= least_bytes && call.a_cs * element % few_sets != 0;
 }
 

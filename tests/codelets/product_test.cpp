@@ -341,6 +341,25 @@ TEMPLATE_TEST_CASE("product is right for few rows and a row-major B, over severa
   expect_right<T>({.m = 305, .n = 355, .k = 48, .b_order = order::row_major});
 }
 
+TEMPLATE_TEST_CASE("product is right for few rows beside the rows of B, whatever the order of A and C", "[product]",
+                   float, double) {
+  using T = TestType;
+  for (std::int64_t const m : {2, 5, 13, 36, 72})
+    for (order const o : orders) {
+      expect_right<T>({.m = m, .n = 551, .k = 530, .a_order = o, .b_order = order::row_major, .c_order = o, .gap = 1});
+      expect_right<T>({.m = m,
+                       .n = m + 1,
+                       .k = 70,
+                       .a = {1, -1},
+                       .b = {T(0.5)},
+                       .c = {{1, 0}, {-1, 2}},
+                       .a_order = o,
+                       .b_order = order::row_major,
+                       .gap = 1,
+                       .a_lacks = {0, 3}});
+    }
+}
+
 TEMPLATE_TEST_CASE("product is right for few rows beside long columns of B, in one block of depth and in several",
                    "[product]", float, double) {
   using T = TestType;
