@@ -60,11 +60,12 @@ cut cut_of(kernel_set<T> const& kernels, product_call<T> const& call, variant ho
   return whole_cut(kernels);
 }
 
-// Few rows beside a row-major B are few columns beside a column-major A, which is in place, in slabs or copied. A
-// kernel that asks for A early enough has ways of its own (thin_blocks.hpp). Measured on a Zen 4 with AVX2, B of 0.25
-// to 16 MB, in the mean over shapes: 2 and 4 rows are 2.3 and 2.9 times as fast in single precision, 1.6 and 1.7 times
-// in double, 6 to 70 rows 1 to 1.24 and 0.96 to 1.18 times. Of more rows than one tile has columns, those of 16 and 48
-// k-steps, or beside 100 columns, are down to 0.4 times as fast.
+// Few rows beside a row-major B are few columns beside a column-major A, which is in place, in slabs or copied; or
+// packed, where its columns share cache sets. A kernel that asks for A early enough has ways of its own
+// (thin_blocks.hpp). Measured on a Zen 4 with AVX2, B of 0.25 to 16 MB, in the mean over shapes: 2 and 4 rows are 2.3
+// and 2.9 times as fast in single precision, 1.6 and 1.7 times in double, 6 to 70 rows 1 to 1.24 and 0.96 to 1.18
+// times; where sets are shared, 24 to 64 rows 0.83 to 1.04 times. Of more rows than one tile has columns, those of 16
+// and 48 k-steps, or beside 100 columns, are down to 0.4 times as fast.
 template <typename T>
 bool may_be_transposed(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t few_steps = 48, least_steps = 128, least_columns = 144, few_row_tiles = 3;
@@ -77,7 +78,9 @@ bool may_be_transposed(kernel_set<T> const& kernels, std::int64_t m, std::int64_
 }
 template <typename T>
 bool is_transposed(kernel_set<T> const& kernels, product_call<T> const& call) {
-  return call.b_rs != 1 && call.b_cs == 1 && may_be_transposed(kernels, call.m, call.n, call.k);
+  constexpr std::int64_t most_rows_in_few_sets = 16;
+  if (call.b_rs == 1 || call.b_cs != 1 || !may_be_transposed(kernels, call.m, call.n, call.k)) return false;
+  return call.m <= most_rows_in_few_sets || call.b_rs * static_cast<std::int64_t>(sizeof(T)) % few_sets != 0;
 }
 
 template <typename T>
