@@ -15,11 +15,14 @@ struct simd_dots {
   using T = typename V::element;
   using vector = typename V::vector;
   static constexpr int lanes = V::lanes;
-  static constexpr int columns = 4, most_rows = 4;  // accumulators enough to hide the latency of an addition
-  static constexpr int ahead = 1024 / sizeof(T);    // elements of each column asked for in advance
+  static constexpr int most_rows = 4;
+  // At once: accumulators enough to hide the latency of an addition, and as many as there are registers for beside a
+  // value of each column and one of a row.
+  static constexpr int columns_beside(int rows) { return (rows + 1) * 4 + 1 <= V::registers ? 4 : 3; }
+  static constexpr int ahead = 1024 / sizeof(T);  // elements of each column asked for in advance
 
   // Rows × columns sums; `cols` of the columns are real.
-  template <int Rows>
+  template <int Rows, int columns>
   static void block(dots_call<T> const& call, int row, std::int64_t col, int cols) {
     T const* const a = call.a + row * call.a_row;
     T const* b[columns];
@@ -31,20 +34,24 @@ struct simd_dots {
       for (int j = 0; j < columns; ++j) acc[i][j] = V::zero();
 
     std::int64_t p = 0;
-    for (; p + lanes <= call.depth; p += lanes) {
-      vector y[columns];
+    auto const steps_to = [&](std::int64_t end, std::int64_t far) __attribute__((always_inline)) {
+      for (; p + lanes <= end; p += lanes) {
+        vector y[columns];
 #pragma GCC unroll 4
-      for (int j = 0; j < columns; ++j) {
-        y[j] = V::load(b[j] + p);
-        __builtin_prefetch(b[j] + p + ahead, 0, 3);
+        for (int j = 0; j < columns; ++j) {
+          y[j] = V::load(b[j] + p);
+          __builtin_prefetch(b[j] + p + far, 0, 3);
+        }
+#pragma GCC unroll 4
+        for (int i = 0; i < Rows; ++i) {
+          vector const x = V::load(a + i * call.a_row + p);
+#pragma GCC unroll 4
+          for (int j = 0; j < columns; ++j) acc[i][j] = V::fma(x, y[j], acc[i][j]);
+        }
       }
-#pragma GCC unroll 4
-      for (int i = 0; i < Rows; ++i) {
-        vector const x = V::load(a + i * call.a_row + p);
-#pragma GCC unroll 4
-        for (int j = 0; j < columns; ++j) acc[i][j] = V::fma(x, y[j], acc[i][j]);
-      }
-    }
+    };
+    steps_to(call.depth - ahead, ahead);
+    steps_to(call.depth, ahead - call.depth + columns * call.b_column);  // on into the columns beside
     if (p < call.depth) {
       auto const last = V::first(static_cast<int>(call.depth - p));
 #pragma GCC unroll 4
@@ -70,26 +77,31 @@ struct simd_dots {
     }
   }
 
-  static void dots(dots_call<T> const& call) {
+  template <int columns>
+  static void dots_beside(dots_call<T> const& call) {
     for (std::int64_t j = 0; j < call.cols; j += columns) {
       int const cols = call.cols - j < columns ? static_cast<int>(call.cols - j) : columns;
       for (int i = 0; i < call.rows; i += most_rows) {
         switch (call.rows - i) {
           case 1:
-            block<1>(call, i, j, cols);
+            block<1, columns>(call, i, j, cols);
             break;
           case 2:
-            block<2>(call, i, j, cols);
+            block<2, columns>(call, i, j, cols);
             break;
           case 3:
-            block<3>(call, i, j, cols);
+            block<3, columns>(call, i, j, cols);
             break;
           default:
-            block<4>(call, i, j, cols);
+            block<4, columns>(call, i, j, cols);
             break;
         }
       }
     }
+  }
+  static void dots(dots_call<T> const& call) {
+    if (columns_beside(call.rows < most_rows ? call.rows : most_rows) == 4) dots_beside<4>(call);
+    else dots_beside<3>(call);
   }
 };
 
