@@ -68,12 +68,12 @@ cut cut_of(kernel_set<T> const& kernels, product_call<T> const& call, variant ho
 // and 48 k-steps, or beside 100 columns, are down to 0.4 times as fast.
 template <typename T>
 bool may_be_transposed(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
-  constexpr std::int64_t few_steps = 48, least_steps = 128, least_columns = 144, few_row_tiles = 3;
+  constexpr std::int64_t few_steps = 48, least_steps = 128, least_columns = 144;
   constexpr std::int64_t least_bytes = 256 << 10;  // of B
   if (kernels.unpacked_rows == 0 || kernels.asks_below || m >= n) return false;
   blocking const b = kernels.blocks();
   if (m <= b.nr) return k >= few_steps;
-  return m <= few_row_tiles * b.mr && n >= least_columns && k >= least_steps &&
+  return m <= std::min(3 * b.mr, most_transposed_rows) && n >= least_columns && k >= least_steps &&
          n * k * static_cast<std::int64_t>(sizeof(T)) >= least_bytes;
 }
 template <typename T>

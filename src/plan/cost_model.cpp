@@ -341,10 +341,14 @@ private:
     double const bytes = price_.element_bytes();
     double const depth = std::min<double>(x.k, most_k_block) + 16;
     double const block = static_cast<double>(machine_.l2_bytes) / 2 + whole_tiles_bytes;
-    double const a = std::min(block, bytes * (x.m + 64) * depth);
     bool const keeps = keeps_packed_b(static_cast<double>(machine_.l2_bytes), bytes_of(type_));
-    double const b = packed_b_bytes + (keeps ? std::min<double>(kept_b_bytes, bytes * x.n * depth) : 0);
-    double const gathered = gathers && x.k > most_k_block ? bytes * (1.1 * x.m + 64) * (x.n + 64) : 0;
+    auto const packed = [&](double rows, double columns) {
+      double const a = std::min(block, bytes * (rows + 64) * depth);
+      double const b = packed_b_bytes + (keeps ? std::min<double>(kept_b_bytes, bytes * columns * depth) : 0);
+      double const gathered = gathers && x.k > most_k_block ? bytes * (1.1 * rows + 64) * (columns + 64) : 0;
+      return a + b + gathered;
+    };
+    double const transposed = x.m < most_transposed_rows + 1 ? packed(x.n, x.m) : 0;
     // Beside an operand in place: all of the other one's short side, in deep blocks.
     auto const beside = [&](double side) {
       if (side * bytes > 4 * thin_side) return 0.0;
@@ -356,7 +360,8 @@ private:
       if (columns > most_columns_beside_copy) return 0.0;
       return bytes * (columns + 64) * depth + std::min<double>(copied_bytes, bytes * (rows + 64) * depth);
     };
-    return std::max({a + b + gathered, beside(x.m) + beside(x.n), copied(x.m, x.n), copied(x.n, x.m), dots_bytes}) +
+    return std::max({packed(x.m, x.n), transposed, beside(x.m) + beside(x.n), copied(x.m, x.n), copied(x.n, x.m),
+                     dots_bytes}) +
            16384;
   }
 
