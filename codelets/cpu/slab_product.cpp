@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t least_columns = 5, least_rows = 144, least_bytes = 256 << 10;
 template <typename T>
 constexpr std::int64_t most_columns = sizeof(T) == sizeof(float) ? 20 : 14;
-// Into a row-major C, which tiles reach by way of memory after every slab.
+// Into a row-major C, which tiles reach by way of memory after every slab: of 24 to 100 k-steps, 14 to 20 columns in
+// single precision are 1.2 to 2.1 times as fast in other ways, and 14 in double within the noise (measured there).
 constexpr std::int64_t most_columns_by_rows = 12;
 // k-steps: the columns of a slab are about as many pages as the core remembers.
 constexpr std::int64_t most_depth = 96;
