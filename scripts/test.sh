@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and passes all tests: the format of the sources, and release with warnings as errors. --all: then once more under
-# the address, undefined behaviour and thread sanitizers, and on the StarPU 1.4 of scripts/build-starpu.sh beside Debian's
-# 1.3.
+# Builds and passes all tests: the format of the sources, and release with warnings as errors; what is for CUDA devices
+# for one architecture, that of the device here or 90. --all: for every one, then once more under the address, undefined
+# behaviour and thread sanitizers, and on the StarPU 1.4 of scripts/build-starpu.sh beside Debian's 1.3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,7 @@ step() { # name, command...
 build() {
   local preset=$1
   shift
-  cmake --preset "$preset" "${launcher[@]}" && cmake --build --preset "$preset" -j "$jobs" "$@"
+  cmake --preset "$preset" "${launcher[@]}" "$architectures" && cmake --build --preset "$preset" -j "$jobs" "$@"
 }
 
 run_tests() { # build folder, ctest's arguments...
@@ -61,6 +61,11 @@ if command -v ccache >/dev/null; then
   launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 
+# The oldest of the devices here: its kernels are also there for newer ones to translate.
+architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -V | head -1 | tr -d .) || true
+one_architecture=-DCMAKE_CUDA_ARCHITECTURES=${architecture:-90}
+if [[ ${1:-} == --all ]]; then architectures=-UCMAKE_CUDA_ARCHITECTURES; else architectures=$one_architecture; fi
+
 step "format" formatted
 for preset in "${presets[@]}"; do
   only=() tests=()
@@ -78,7 +83,7 @@ other_starpu() { # prefix, ON or OFF for CUDA, targets...
   local prefix=$1 cuda=$2
   shift 2
   cmake -S . -B build/starpu-1.4 -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEPTAD_WARNINGS_AS_ERRORS=ON -DHEPTAD_BUILD_BENCH=OFF \
-    -DHEPTAD_WITH_CUDA="$cuda" -DHEPTAD_STARPU_PREFIX="$prefix" "${launcher[@]}" &&
+    -DHEPTAD_WITH_CUDA="$cuda" -DHEPTAD_STARPU_PREFIX="$prefix" "${launcher[@]}" "$one_architecture" &&
     cmake --build build/starpu-1.4 -j "$jobs" --target "$@" &&
     run_tests build/starpu-1.4 --test-dir build/starpu-1.4 --output-on-failure -L '^(starpu|gpu)$' -E '^examples/'
 }
