@@ -11,19 +11,36 @@
 namespace heptad::cpu {
 namespace {
 
+// The first lanes of a vector. They are stored in pieces: a masked store takes 12 cycles on a Zen 4, the pieces 3
+// (a masked load 1).
+struct first_lanes {
+  __m256i mask;
+  int count;
+};
+
 struct avx2_f64 {
   using element = double;
   using vector = __m256d;
-  using mask = __m256i;
+  using mask = first_lanes;
   static constexpr int lanes = 4, nr = 4, tile = 4, most_columns = 6, wide_vectors = 2, narrow = 0, chunk = 16,
                        registers = 16, chunks_ahead = 0;
   static constexpr bool halves = false;
-  static mask first(int count) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)); }
+  static mask first(int count) {
+    return {_mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)), count};
+  }
   static vector zero() { return _mm256_setzero_pd(); }
   static vector load(double const* p) { return _mm256_loadu_pd(p); }
-  static vector load(double const* p, mask m) { return _mm256_maskload_pd(p, m); }
+  static vector load(double const* p, mask m) { return _mm256_maskload_pd(p, m.mask); }
   static void store(double* p, vector x) { _mm256_storeu_pd(p, x); }
-  static void store(double* p, vector x, mask m) { _mm256_maskstore_pd(p, m, x); }
+  static void store(double* p, vector x, mask m) {
+    if (m.count == lanes) return store(p, x);
+    __m128d pair = _mm256_castpd256_pd128(x);
+    if (m.count & 2) {
+      _mm_storeu_pd(p, pair);
+      p += 2, pair = _mm256_extractf128_pd(x, 1);
+    }
+    if (m.count & 1) _mm_store_sd(p, pair);
+  }
   static vector broadcast(double x) { return _mm256_set1_pd(x); }
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
@@ -47,18 +64,30 @@ struct avx2_f64 {
 struct avx2_f32 {
   using element = float;
   using vector = __m256;
-  using mask = __m256i;
+  using mask = first_lanes;
   static constexpr int lanes = 8, nr = 4, tile = 4, most_columns = 6, wide_vectors = 2, narrow = 0, chunk = 16,
                        registers = 16, chunks_ahead = 0;
   static constexpr bool halves = false;
   static mask first(int count) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+    return {_mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0)), count};
   }
   static vector zero() { return _mm256_setzero_ps(); }
   static vector load(float const* p) { return _mm256_loadu_ps(p); }
-  static vector load(float const* p, mask m) { return _mm256_maskload_ps(p, m); }
+  static vector load(float const* p, mask m) { return _mm256_maskload_ps(p, m.mask); }
   static void store(float* p, vector x) { _mm256_storeu_ps(p, x); }
-  static void store(float* p, vector x, mask m) { _mm256_maskstore_ps(p, m, x); }
+  static void store(float* p, vector x, mask m) {
+    if (m.count == lanes) return store(p, x);
+    __m128 four = _mm256_castps256_ps128(x);
+    if (m.count & 4) {
+      _mm_storeu_ps(p, four);
+      p += 4, four = _mm256_extractf128_ps(x, 1);
+    }
+    if (m.count & 2) {
+      _mm_storel_pi(reinterpret_cast<__m64*>(p), four);
+      p += 2, four = _mm_movehl_ps(four, four);
+    }
+    if (m.count & 1) _mm_store_ss(p, four);
+  }
   static vector load_half(float const* p) { return _mm256_zextps128_ps256(_mm_loadu_ps(p)); }
   static void store_half(float* p, vector x) { _mm_storeu_ps(p, _mm256_castps256_ps128(x)); }
   static vector broadcast(float x) { return _mm256_set1_ps(x); }

@@ -37,19 +37,22 @@ cut whole_cut(kernel_set<T> const& kernels) {
   return {b, b.kc};
 }
 
-// A column-major A that few columns of B meet is mostly waited for. Where packed B is kept and A is not asked for
-// early, small blocks leave room in the second-level cache for B and the next block: measured on a Zen 3, 12 to 132
-// columns, 0.98 to 1.06 times as fast as in those that are cut as follows from caches, and 0.99 to 1.1 times from
-// memory; in 200 and 256 columns 0.97 to 1.02 times. Elsewhere shallower blocks have longer columns to walk down, until
-// C, read and written once a block, moves as much as A does: with A in memory, 8192 × 512, and 8 to 64 columns, 1.1
-// to 1.5 times as fast as in blocks for arithmetic (measured on a Zen 3 before it had the small ones).
+// A column-major A that few columns of B meet is mostly waited for. Where A is not asked for early, small blocks leave
+// room in the second-level cache for B and the next block: measured on a Zen 3, 12 to 132 columns, 0.98 to 1.06 times
+// as fast as in those that are cut as follows from caches, and 0.99 to 1.1 times from memory; in 200 and 256 columns
+// 0.97 to 1.02 times. On a Zen 4 with AVX2, in single precision, columns of A that share cache sets: 0.98 to 1.07 times
+// as fast as in shallower ones, and 1.07 to 1.15 times where C is row-major. Elsewhere shallower blocks have longer
+// columns to walk down, until C, read and written once a block, moves as much as A does: with A in memory, 8192 × 512,
+// and 8 to 64 columns, 1.1 to 1.5 times as fast as in blocks for arithmetic (measured on a Zen 3 before it had the
+// small ones).
 template <typename T>
 cut narrow_cut(kernel_set<T> const& kernels, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t least = 4 * least_k_block, most_columns = 160, small_depth = 192;
   blocking b = kernels.blocks();
-  if (kernels.asks_below || b.kept == 0) return {b, std::min<std::int64_t>(b.kc, std::max(round_up(2 * n, 16), least))};
+  if (kernels.asks_below) return {b, std::min<std::int64_t>(b.kc, std::max(round_up(2 * n, 16), least))};
   if (n > most_columns || m <= b.mc) return {b, b.kc};
-  b.mc = b.mc_beside_kept = b.mc_beside_kept / 2 / b.mr * b.mr;  // of b.kc k-steps; 3 to 6 tiles
+  int const rows = b.kept > 0 ? b.mc_beside_kept : b.mc;
+  b.mc = b.mc_beside_kept = rows / 2 / b.mr * b.mr;  // of b.kc k-steps; 3 to 11 tiles
   return {b, k > b.kc ? small_depth : b.kc};
 }
 template <typename T>
