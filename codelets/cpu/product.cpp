@@ -40,8 +40,8 @@ cut whole_cut(kernel_set<T> const& kernels) {
 // A column-major A that few columns of B meet is mostly waited for. Where A is not asked for early, small blocks leave
 // room in the second-level cache for B and the next block: measured on a Zen 3, 12 to 132 columns, 0.98 to 1.06 times
 // as fast as in those that are cut as follows from caches, and 0.99 to 1.1 times from memory; in 200 and 256 columns
-// 0.97 to 1.02 times. On a Zen 4 with AVX2, in single precision, columns of A that share cache sets: 0.98 to 1.07 times
-// as fast as in shallower ones, and 1.07 to 1.15 times where C is row-major. Elsewhere shallower blocks have longer
+// 0.97 to 1.02 times. On a Zen 4 with AVX2, in single precision, 4 to 150 columns: 0.98 to 1.12 times as
+// fast as in shallower ones, and 1.12 to 1.15 times where C is row-major. Elsewhere shallower blocks have longer
 // columns to walk down, until C, read and written once a block, moves as much as A does: with A in memory, 8192 × 512,
 // and 8 to 64 columns, 1.1 to 1.5 times as fast as in blocks for arithmetic (measured on a Zen 3 before it had the
 // small ones).
