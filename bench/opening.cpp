@@ -23,6 +23,7 @@
 #include "src/api/diagnostics.hpp"
 #include "src/api/median.hpp"
 #include "src/api/prepare.hpp"
+#include "src/api/worker_group.hpp"
 #include "tools/bench/operands.hpp"
 #include "tools/bench/record.hpp"
 

@@ -18,6 +18,7 @@
 #include "src/api/arguments.hpp"
 #include "src/api/environment.hpp"
 #include "src/api/no_memory.hpp"
+#include "src/api/worker_group.hpp"
 
 namespace heptad {
 namespace {

@@ -2,8 +2,6 @@
 // The state behind a context: its workers, their memory, the plans of recent calls and what is known of the machine.
 #pragma once
 
-#include <oneapi/tbb/task_arena.h>
-
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,26 +13,11 @@
 #include "src/api/memory.hpp"
 #include "src/api/plan_cache.hpp"
 #include "src/api/refine.hpp"
-#include "src/api/worker_limit.hpp"
 #include "src/plan/profile.hpp"
 
 namespace heptad {
 
-/// An arena and how many workers of it a call may use.
-class worker_group {
-public:
-  explicit worker_group(int threads);                         // an arena of its own
-  explicit worker_group(oneapi::tbb::task_arena& of_caller);  // must outlive the group
-
-  [[nodiscard]] oneapi::tbb::task_arena& arena() const noexcept { return *arena_; }
-  [[nodiscard]] int threads() const noexcept { return threads_; }
-
-private:
-  int threads_;
-  std::optional<worker_limit> more_than_cores_;
-  std::optional<oneapi::tbb::task_arena> own_;
-  oneapi::tbb::task_arena* arena_;
-};
+class worker_group;
 
 struct [[gnu::visibility("hidden")]] context::impl {
   impl(std::shared_ptr<worker_group const> group, options fill_in);

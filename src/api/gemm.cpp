@@ -21,6 +21,7 @@
 #include "src/api/sampled_check.hpp"
 #include "src/api/seconds_since.hpp"
 #include "src/api/unplanned.hpp"
+#include "src/api/worker_group.hpp"
 #include "src/plan/planner.hpp"
 
 namespace heptad {

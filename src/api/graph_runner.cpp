@@ -8,6 +8,7 @@
 #include "schedulers/sequential/sequential.hpp"
 #include "schedulers/starpu/backend.hpp"
 #include "schedulers/tbb/tbb_scheduler.hpp"
+#include "src/api/worker_group.hpp"
 
 namespace heptad {
 namespace {

@@ -365,7 +365,7 @@ int main() {
         {"C++ deterministic", with({.deterministic = true})},
         {"refined", std::cref(refined)},
         {"plan, explain, run", with_own_plan}}) {
-    good = holds(run_once, s, x, sanitized ? 5 : 48) && good;
+    good = holds(run_once, s, x, sanitized ? 5 : 24) && good;
   }
   x.begin(0);
   (void)known_plan(x);  // what it makes is kept
