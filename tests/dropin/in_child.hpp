@@ -8,19 +8,25 @@
 
 namespace heptad::dropin {
 
-/// Runs `check` in a child; its result, or false when a signal ends it, as one does that has not returned after ten
-/// minutes.
-template <typename Check>
-bool in_child(Check const& check) {
+/// Runs `task` in a child; the number that it returns, from 0 to 255, or -1 when a signal ends it, as one does that has
+/// not returned after ten minutes.
+template <typename Task>
+int result_in_child(Task const& task) {
   pid_t const child = fork();
   if (child == 0) {
     alarm(600);
-    _exit(check() ? 0 : 1);
+    _exit(static_cast<int>(task()));
   }
   int status = -1;
-  if (waitpid(child, &status, 0) != child) return false;
+  if (waitpid(child, &status, 0) != child) return -1;
   if (WIFSIGNALED(status)) std::fprintf(stderr, "the child was ended by signal %d\n", WTERMSIG(status));
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Whether `check`, run in a child, returns true.
+template <typename Check>
+bool in_child(Check const& check) {
+  return result_in_child([&check] { return check() ? 0 : 1; }) == 0;
 }
 
 }  // namespace heptad::dropin

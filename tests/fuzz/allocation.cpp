@@ -4,8 +4,6 @@
 // later ones keep. Behind the drop-in's call the result is right in any case: the BLAS of the system computes it. The
 // same call after it finds memory, and nothing that the failure left half-made: it is done, and right.
 #include <oneapi/tbb/info.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <heptad/heptad.h>
 
@@ -281,18 +279,10 @@ outcome run_once(scenario const& s, problem& x, long number, failure how) {
 
 /// In a child, so that it is the first call of a process.
 outcome run_in_child(scenario const& s, problem& x, long number, failure how) {
-  std::fflush(stdout);
-  pid_t const child = fork();
-  if (child == 0) {
-    auto const result = run_once(s, x, number, how);
-    std::fflush(stdout);
-    _exit(static_cast<int>(result));
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status)) return static_cast<outcome>(WEXITSTATUS(status));
-  std::printf("%s: allocation %ld fails%s: the process is ended by signal %d\n", s.name, number,
-              how == failure::one ? "" : ", and all later ones", WTERMSIG(status));
+  int const result = heptad::dropin::result_in_child([&] { return run_once(s, x, number, how); });
+  if (result >= 0) return static_cast<outcome>(result);
+  std::printf("%s: allocation %ld fails%s: the process is ended by a signal\n", s.name, number,
+              how == failure::one ? "" : ", and all later ones");
   return outcome::wrong;
 }
 
