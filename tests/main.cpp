@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The entry point of every test executable, compiled once. A case that cannot test here says so by
-// WARN("skipped: why"): exit code 77 tells CTest, unless something failed. Where missing_here() names something, none is
-// run; listing them needs nothing.
+// WARN("skipped: why"): exit code 77 tells CTest, unless something failed. Where missing_here() names something, none
+// is run; listing them needs nothing.
 #include "tests/main.hpp"
 
 #include <cstdio>

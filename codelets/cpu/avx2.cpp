@@ -45,9 +45,10 @@ struct avx2_f64 {
   static vector add(vector a, vector b) { return _mm256_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_pd(a, b, c); }
-  static double sum(vector x) {
-    __m128d const pair = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
-    return _mm_cvtsd_f64(_mm_hadd_pd(pair, pair));
+  // Of the lanes of each.
+  [[gnu::always_inline]] static void sums(vector const (&x)[4], double* to) {
+    vector const a = _mm256_hadd_pd(x[0], x[1]), b = _mm256_hadd_pd(x[2], x[3]);
+    store(to, add(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31)));
   }
 
   // r[c] holds 4 steps of column c; row p of the result (4 columns) goes to packed + p·stride.
@@ -94,10 +95,10 @@ struct avx2_f32 {
   static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm256_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm256_fmadd_ps(a, b, c); }
-  static float sum(vector x) {
-    __m128 const four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-    __m128 const two = _mm_hadd_ps(four, four);
-    return _mm_cvtss_f32(_mm_hadd_ps(two, two));
+  // Of the lanes of each.
+  [[gnu::always_inline]] static void sums(vector const (&x)[4], float* to) {
+    vector const halves = _mm256_hadd_ps(_mm256_hadd_ps(x[0], x[1]), _mm256_hadd_ps(x[2], x[3]));
+    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1)));
   }
 
   // r[c] holds 8 steps of column c; row p of the result (4 columns) goes to packed + p·stride.
@@ -130,7 +131,8 @@ kernel_set<double> const avx2_kernels_f64{"avx2",
                                           simd_kernels<avx2_f64>::asks_below,
                                           first_tile<avx2_f64>,
                                           simd_dots<avx2_f64>::dots,
-                                          avx2_f64::lanes / 2,
+                                          avx2_f64::lanes,
+                                          3 * avx2_f64::lanes / 2,
                                           simd_slabs<avx2_f64>::pack_b,
                                           simd_slabs<avx2_f64>::macro,
                                           simd_slabs<avx2_f64>::rows};
@@ -145,6 +147,7 @@ kernel_set<float> const avx2_kernels_f32{"avx2",
                                          first_tile<avx2_f32>,
                                          simd_dots<avx2_f32>::dots,
                                          avx2_f32::lanes / 2,
+                                         3 * avx2_f32::lanes / 2,
                                          simd_slabs<avx2_f32>::pack_b,
                                          simd_slabs<avx2_f32>::macro,
                                          simd_slabs<avx2_f32>::rows};

@@ -31,7 +31,9 @@ struct avx512_f64 {
   static vector add(vector a, vector b) { return _mm512_add_pd(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_pd(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_pd(a, b, c); }
-  static element sum(vector x) { return _mm512_reduce_add_pd(x); }
+  static void sums(vector const (&x)[4], element* to) {
+    for (int i = 0; i < 4; ++i) to[i] = _mm512_reduce_add_pd(x[i]);
+  }
 
   // r[c] holds 8 steps of column c; row p of the result (8 columns) goes to packed + p·stride.
   [[gnu::always_inline]] static void store_transposed(vector (&r)[8], double* packed, std::int64_t stride) {
@@ -75,7 +77,9 @@ struct avx512_f32 {
   static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
   static vector mul(vector a, vector b) { return _mm512_mul_ps(a, b); }
   static vector fma(vector a, vector b, vector c) { return _mm512_fmadd_ps(a, b, c); }
-  static element sum(vector x) { return _mm512_reduce_add_ps(x); }
+  static void sums(vector const (&x)[4], element* to) {
+    for (int i = 0; i < 4; ++i) to[i] = _mm512_reduce_add_ps(x[i]);
+  }
 
   // r[c] holds 16 steps of column c; row p of the result (8 columns) goes to packed + p·stride.
   [[gnu::always_inline]] static void store_transposed(vector (&r)[8], float* packed, std::int64_t stride) {
@@ -119,6 +123,7 @@ kernel_set<double> const avx512_kernels_f64{"avx512",
                                             simd_kernels<avx512_f64>::asks_below,
                                             first_tile<avx512_f64>,
                                             simd_dots<avx512_f64>::dots,
+                                            avx512_f64::lanes / 2,
                                             avx512_f64::lanes / 2};
 kernel_set<float> const avx512_kernels_f32{"avx512",
                                            available,
@@ -130,6 +135,7 @@ kernel_set<float> const avx512_kernels_f32{"avx512",
                                            simd_kernels<avx512_f32>::asks_below,
                                            first_tile<avx512_f32>,
                                            simd_dots<avx512_f32>::dots,
+                                           avx512_f32::lanes / 2,
                                            avx512_f32::lanes / 2};
 
 }  // namespace heptad::cpu

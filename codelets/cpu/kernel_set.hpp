@@ -101,7 +101,8 @@ struct kernel_set {
   bool asks_below = false;
   int (*first_tile)(int cols) = nullptr;  // columns of the first of the tiles that so many are cut into
   void (*dots)(dots_call<T> const& call) = nullptr;
-  int dot_rows = 0;  // up to so many rows dots() is the faster way; zero: there is none
+  int shallow_dot_rows = 0;  // up to so many rows dots() is the faster way, of few k-steps too;
+  int dot_rows = 0;          // and of many; zero: there is none
   // Few columns beside an unpacked A, in slabs of so many rows, the last one of any rest; zero: there is no such way.
   // B is packed as only they read it, at most twice as wide as by pack_b.
   void (*pack_b_beside_slabs)(term<T> const* terms, int count, std::int64_t rs, std::int64_t cs, int depth, int cols,

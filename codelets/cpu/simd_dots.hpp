@@ -61,47 +61,50 @@ struct simd_dots {
           acc[i][j] = V::fma(V::load(a + i * call.a_row + p, last), V::load(b[j] + p, last), acc[i][j]);
     }
 
-    T sums[Rows][columns];
+    constexpr int number = Rows * columns, at_once = 4;
+    T sums[(number + at_once - 1) / at_once * at_once];
 #pragma GCC unroll 4
-    for (int i = 0; i < Rows; ++i)
+    for (int n = 0; n < number; n += at_once) {
+      vector some[at_once];
 #pragma GCC unroll 4
-      for (int j = 0; j < columns; ++j) sums[i][j] = V::sum(acc[i][j]);
+      for (int s = 0; s < at_once; ++s)
+        some[s] = n + s < number ? acc[(n + s) / columns][(n + s) % columns] : V::zero();
+      V::sums(some, sums + n);
+    }
     for (int q = 0; q < call.count; ++q) {
       destination<T> const& d = call.destinations[q];
       for (int i = 0; i < Rows; ++i)
         for (int j = 0; j < cols; ++j) {
           T& to = d.data[(row + i) * call.rs + (col + j) * call.cs];
-          T const x = d.coefficient * sums[i][j];
+          T const x = d.coefficient * sums[i * columns + j];
           to = d.beta == T(0) ? x : x + d.beta * to;
         }
     }
   }
 
   template <int columns>
-  static void dots_beside(dots_call<T> const& call) {
+  static void some_rows(dots_call<T> const& call, int row, int rows, std::int64_t col, int cols) {
+    if (rows == 1) block<1, columns>(call, row, col, cols);
+    else if (rows == 2) block<2, columns>(call, row, col, cols);
+    else if (rows == 3) block<3, columns>(call, row, col, cols);
+    else block<4, columns>(call, row, col, cols);
+  }
+  template <int columns>
+  static void dots_beside(dots_call<T> const& call, int groups) {
     for (std::int64_t j = 0; j < call.cols; j += columns) {
       int const cols = call.cols - j < columns ? static_cast<int>(call.cols - j) : columns;
-      for (int i = 0; i < call.rows; i += most_rows) {
-        switch (call.rows - i) {
-          case 1:
-            block<1, columns>(call, i, j, cols);
-            break;
-          case 2:
-            block<2, columns>(call, i, j, cols);
-            break;
-          case 3:
-            block<3, columns>(call, i, j, cols);
-            break;
-          default:
-            block<4, columns>(call, i, j, cols);
-            break;
-        }
+      for (int g = 0, row = 0; g < groups; ++g) {
+        int const rows = call.rows / groups + (g < call.rows % groups);
+        some_rows<columns>(call, row, rows, j, cols);
+        row += rows;
       }
     }
   }
+  // Rows are taken in groups as equal as can be: 5 are 3 and 2.
   static void dots(dots_call<T> const& call) {
-    if (columns_beside(call.rows < most_rows ? call.rows : most_rows) == 4) dots_beside<4>(call);
-    else dots_beside<3>(call);
+    int const groups = (call.rows + most_rows - 1) / most_rows;
+    if (columns_beside((call.rows + groups - 1) / groups) == 4) dots_beside<4>(call, groups);
+    else dots_beside<3>(call, groups);
   }
 };
 

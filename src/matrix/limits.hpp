@@ -24,8 +24,8 @@ inline constexpr int most_fused_terms = 4;
 /// Products with a side up to this may be computed by the thin product codelet, which gathers nothing.
 inline constexpr int thin_side = 672;
 
-/// Products of at most so many rows may be computed as the transposed ones.
-inline constexpr int most_transposed_rows = 72;
+/// Products of at most so many rows or columns may be computed as the transposed ones.
+inline constexpr int most_transposed = 96;
 
 /// k-steps of an operand that the thin product codelet packs at once, at most; of few rows beside long columns as many
 /// more as take this part of a packed block of A.

@@ -348,7 +348,7 @@ private:
       double const gathered = gathers && x.k > most_k_block ? bytes * (1.1 * rows + 64) * (columns + 64) : 0;
       return a + b + gathered;
     };
-    double const transposed = x.m < most_transposed_rows + 1 ? packed(x.n, x.m) : 0;
+    double const transposed = std::min(x.m, x.n) < most_transposed + 1 ? packed(x.n, x.m) : 0;
     // Beside an operand in place: all of the other one's short side, in deep blocks.
     auto const beside = [&](double side) {
       if (side * bytes > 4 * thin_side) return 0.0;

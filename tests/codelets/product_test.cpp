@@ -248,9 +248,9 @@ TEMPLATE_TEST_CASE("product takes k-steps that blocks lack for zeros and does no
 
 TEMPLATE_TEST_CASE("product is right for a few rows or columns and a long depth", "[product]", float, double) {
   using T = TestType;
-  for (std::int64_t few = 1; few <= 9; ++few)
+  for (std::int64_t few = 1; few <= 13; ++few)
     for (std::int64_t many : {1, 2, 3, 4, 7, 33})
-      for (std::int64_t k : {63, 64, 79, 257})
+      for (std::int64_t k : {63, 64, 79, 127, 257})
         for (order o : {order::column_major, order::row_major}) {
           expect_right<T>({.m = few,
                            .n = many,
@@ -270,7 +270,9 @@ TEMPLATE_TEST_CASE("product is right for a few rows or columns and a long depth"
                            .b_order = o,
                            .gap = 1});
         }
-  expect_right<T>({.m = 2, .n = 5, .k = 8100, .c = {{1, 0}, {2, T(0.5)}}});  // beta applies once
+  // Over several blocks of depth, beta applies once.
+  for (std::int64_t const few : {2, 3, 6, 11})
+    expect_right<T>({.m = few, .n = 5, .k = 8100, .c = {{1, 0}, {2, T(0.5)}}});
 }
 
 TEMPLATE_TEST_CASE("product is right where operands are read in place, over several blocks of depth", "[product]",
@@ -357,6 +359,26 @@ TEMPLATE_TEST_CASE("product is right for few rows beside the rows of B, whatever
                        .b_order = order::row_major,
                        .gap = 1,
                        .a_lacks = {0, 3}});
+    }
+}
+
+TEMPLATE_TEST_CASE("product is right for few columns beside the rows of A, whatever the order of B and C", "[product]",
+                   float, double) {
+  using T = TestType;
+  for (std::int64_t const n : {7, 13, 24, 47, 70, 96})
+    for (order const o : orders) {
+      expect_right<T>({.m = n + 50, .n = n, .k = 4 * n + 100, .a_order = order::row_major, .b_order = o, .c_order = o});
+      expect_right<T>({.m = n + 1,
+                       .n = n,
+                       .k = 401,
+                       .a = {T(0.5)},
+                       .b = {1, -1},
+                       .c = {{2, T(0.5)}},
+                       .a_order = order::row_major,
+                       .b_order = o,
+                       .c_order = o,
+                       .gap = 1,
+                       .b_lacks = {0, 3}});
     }
 }
 
