@@ -90,18 +90,17 @@ bool may_have_rows_of_a(kernel_set<T> const& kernels, std::int64_t m, std::int64
   std::int64_t const most = std::min<std::int64_t>(most_tiles * kernels.blocks().mr, most_transposed);
   return n <= most && k >= std::max(steps_a_column * n, least_steps);
 }
-// Rows that fill a tile of a B in place are faster as they are: 1.12 to 1.29 times (measured there).
+// Rows that fill tiles of a B in place are faster as they are: 1.05 to 1.29 times (measured there).
 template <typename T>
-bool fills_a_tile(kernel_set<T> const& kernels, product_call<T> const& call) {
-  int const mr = kernels.blocks().mr;
-  return call.m <= mr && 8 * call.m >= 7 * mr && find_thin_sides(kernels, call).b;
+bool fill_tiles(kernel_set<T> const& kernels, product_call<T> const& call) {
+  return 8 * call.m >= 7 * kernels.blocks().mr && find_thin_sides(kernels, call).b;
 }
 template <typename T>
 bool is_transposed(kernel_set<T> const& kernels, product_call<T> const& call) {
   bool const plain = call.a.size() == 1 && call.c.size() == 1;
   if (plain && call.a_cs == 1 && call.a_rs != 1 && may_have_rows_of_a(kernels, call.m, call.n, call.k)) return true;
   return call.b_rs != 1 && call.b_cs == 1 && may_have_rows_of_b(kernels, call.m, call.n, call.k) &&
-         !fills_a_tile(kernels, call);
+         !fill_tiles(kernels, call);
 }
 
 template <typename T>

@@ -299,6 +299,31 @@ TEMPLATE_TEST_CASE("a row-major B is read where it lies for one tile of rows of 
   }
 }
 
+TEMPLATE_TEST_CASE(
+    "a row-major B is read where it lies for whole tiles of rows, and any beside short ones, with a large "
+    "second-level cache",
+    "[kernel_set]", float, double) {
+  namespace cpu = heptad::cpu;
+  static cpu::blocking blocks;
+  constexpr int k = 100, apart = 2048 + 64, long_rows = 2048 / int(sizeof(TestType));
+  for (auto const* found : cpu::kernel_sets<TestType>()) {
+    if (!found->available() || found->unpacked_rows == 0 || found->asks_below) continue;
+    CAPTURE(found->name);
+    cpu::kernel_set<TestType> set = *found;
+    set.blocks = [] { return blocks; };
+    blocks = found->blocks();
+    int const tile = blocks.mr;
+    for (bool const large : {false, true}) {
+      blocks.kc = 256, blocks.mc = (large ? 300 << 10 : 200 << 10) / (256 * int(sizeof(TestType)));
+      auto const in_place = [&](int m, int n) { return sides_in_place(set, m, n, k, apart, true).b; };
+      CHECK((in_place(tile, long_rows) && !in_place(tile + 1, long_rows)));
+      for (int const rows : {2 * tile, 4 * tile}) CHECK(in_place(rows, long_rows) == large);
+      CHECK(in_place(tile + 1, long_rows - 1) == large);
+      CHECK_FALSE(in_place(4 * tile + 1, long_rows - 1));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("few rows and a row-major B that is asked for ahead are few columns and a thin A", "[kernel_set]",
                    float, double) {
   namespace cpu = heptad::cpu;
