@@ -37,8 +37,8 @@ std::int64_t apart(std::int64_t depth) {
 
 // The sum of the operands, few rows, contiguous along the depth.
 template <typename T>
-void pack_rows(product_call<T> const& call, std::int64_t first, std::int64_t depth, T* packed, std::int64_t apart) {
-  for (std::int64_t i = 0; i < call.m; ++i, packed += apart) {
+void pack_rows(product_call<T> const& call, std::int64_t first, std::int64_t depth, T* packed, std::int64_t next_row) {
+  for (std::int64_t i = 0; i < call.m; ++i, packed += next_row) {
     std::fill_n(packed, depth, T(0));
     for (term<T> const& t : call.a) {
       T const* const row = t.data + i * call.a_rs + first * call.a_cs;
