@@ -30,17 +30,13 @@ choice is_unit(char diag) noexcept { return {diag, 'N', 'U'}; }
 
 bool leads(size ld, size rows) noexcept { return ld >= std::max(size{1}, rows); }
 
-double work(size m, size n, size k) noexcept {
-  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
-
 }  // namespace
 
 template <typename T>
 bool gemm(char transa, char transb, size m, size n, size k, T alpha, T const* a, size lda, T const* b, size ldb, T beta,
           T* c, size ldc) {
   process& p = this_process();
-  if (!p.considers<T>(routine_id::gemm, work(m, n, k))) return p.pass_on<T>(routine_id::gemm);
+  if (!p.considers<T>(routine_id::gemm, multiplications(m, n, k))) return p.pass_on<T>(routine_id::gemm);
   choice const ta = transposed(transa), tb = transposed(transb);
   if (!ta.valid() || !tb.valid() || m < 0 || n < 0 || !leads(lda, ta ? k : m) || !leads(ldb, tb ? n : k) ||
       !leads(ldc, m) || alpha == T(0)) {
@@ -59,8 +55,8 @@ bool symm(char side, char uplo, size m, size n, T alpha, T const* a, size lda, T
   process& p = this_process();
   choice const right = is_right(side), upper = is_upper(uplo);
   size const order = right ? n : m;
-  if (!p.considers<T>(routine_id::symm, work(m, n, order)) || !right.valid() || !upper.valid() || m < 0 || n < 0 ||
-      !leads(lda, order) || !leads(ldb, m) || !leads(ldc, m) || alpha == T(0)) {
+  if (!p.considers<T>(routine_id::symm, multiplications(m, n, order)) || !right.valid() || !upper.valid() || m < 0 ||
+      n < 0 || !leads(lda, order) || !leads(ldb, m) || !leads(ldc, m) || alpha == T(0)) {
     return p.pass_on<T>(routine_id::symm);
   }
   return p.carry<T>(routine_id::symm, {m, n, 0}, [&] {
@@ -79,7 +75,7 @@ template <typename T>
 bool syrk(char uplo, char trans, size n, size k, T alpha, T const* a, size lda, T beta, T* c, size ldc) {
   process& p = this_process();
   choice const upper = is_upper(uplo), t = transposed(trans);
-  if (!p.considers<T>(routine_id::syrk, work(n, n, k) / 2) || !upper.valid() || !t.valid() || n < 0 ||
+  if (!p.considers<T>(routine_id::syrk, multiplications(n, n, k) / 2) || !upper.valid() || !t.valid() || n < 0 ||
       !leads(lda, t ? k : n) || !leads(ldc, n) || alpha == T(0)) {
     return p.pass_on<T>(routine_id::syrk);
   }
@@ -98,7 +94,7 @@ bool syr2k(char uplo, char trans, size n, size k, T alpha, T const* a, size lda,
            size ldc) {
   process& p = this_process();
   choice const upper = is_upper(uplo), t = transposed(trans);
-  if (!p.considers<T>(routine_id::syr2k, work(n, n, k)) || !upper.valid() || !t.valid() || n < 0 ||
+  if (!p.considers<T>(routine_id::syr2k, multiplications(n, n, k)) || !upper.valid() || !t.valid() || n < 0 ||
       !leads(lda, t ? k : n) || !leads(ldb, t ? k : n) || !leads(ldc, n) || alpha == T(0)) {
     return p.pass_on<T>(routine_id::syr2k);
   }
@@ -123,7 +119,7 @@ bool triangular_call(routine_id routine, triangular<T> run, char side, char uplo
   process& p = this_process();
   choice const right = is_right(side), upper = is_upper(uplo), t = transposed(transa), unit = is_unit(diag);
   size const order = right ? n : m;
-  if (!p.considers<T>(routine, work(m, n, order) / 2) || !right.valid() || !upper.valid() || !t.valid() ||
+  if (!p.considers<T>(routine, multiplications(m, n, order) / 2) || !right.valid() || !upper.valid() || !t.valid() ||
       !unit.valid() || m < 0 || n < 0 || !leads(lda, order) || !leads(ldb, m) || alpha == T(0)) {
     return p.pass_on<T>(routine);
   }

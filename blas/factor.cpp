@@ -96,14 +96,12 @@ private:
   factorizations<T> const& lapack_;
 };
 
-double work(size a, size b, size c) { return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c); }
-
 }  // namespace
 
 template <typename T>
 bool getrf(size m, size n, T* a, size lda, std::int32_t* pivots, std::int32_t* info) {
   process& p = this_process();
-  if (!p.considers<T>(routine_id::getrf, work(m, n, std::min(m, n)) / 4) || m < 0 || n < 0 || lda < m) {
+  if (!p.considers<T>(routine_id::getrf, multiplications(m, n, std::min(m, n)) / 4) || m < 0 || n < 0 || lda < m) {
     return p.pass_on<T>(routine_id::getrf);
   }
   return p.carry<T>(routine_id::getrf, {m, n, 0}, [&] {
@@ -119,7 +117,7 @@ template <typename T>
 bool potrf(char uplo, size n, T* a, size lda, std::int32_t* info) {
   process& p = this_process();
   bool const upper = uplo == 'U' || uplo == 'u', lower = uplo == 'L' || uplo == 'l';
-  if (!p.considers<T>(routine_id::potrf, work(n, n, n) / 8) || (!upper && !lower) || lda < n) {
+  if (!p.considers<T>(routine_id::potrf, multiplications(n, n, n) / 8) || (!upper && !lower) || lda < n) {
     return p.pass_on<T>(routine_id::potrf);
   }
   return p.carry<T>(routine_id::potrf, {0, n, 0}, [&] {
@@ -134,7 +132,7 @@ bool potrf(char uplo, size n, T* a, size lda, std::int32_t* info) {
 template <typename T>
 bool gesv(size n, size nrhs, T* a, size lda, std::int32_t* pivots, T* b, size ldb, std::int32_t* info) {
   process& p = this_process();
-  if (!p.considers<T>(routine_id::gesv, work(n, n, n) / 4) || nrhs < 0 || lda < n || ldb < n) {
+  if (!p.considers<T>(routine_id::gesv, multiplications(n, n, n) / 4) || nrhs < 0 || lda < n || ldb < n) {
     return p.pass_on<T>(routine_id::gesv);
   }
   return p.carry<T>(routine_id::gesv, {0, n, nrhs}, [&] {

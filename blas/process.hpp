@@ -36,6 +36,11 @@ struct tally {
   std::atomic<std::uint64_t> calls{0}, carried{0}, nanoseconds{0};
 };
 
+/// Of a product, where their number may not fit an integer.
+inline double multiplications(std::int64_t m, std::int64_t n, std::int64_t k) noexcept {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
 class process {
 public:
   explicit process(settings given);

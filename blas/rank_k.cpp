@@ -11,7 +11,7 @@ namespace {
 constexpr int most_halvings = 6;
 // Over half of a classical product, of which the backend's syrk takes a seventh less. Where C is fresh memory, as
 // NumPy's results are, promises of 1.23 (8192) and 1.39 (16384) on two cores ended in a loss of a tenth and a draw.
-constexpr double least_gain = 1.5;
+constexpr double least_gain_of_rank_k = 1.5;
 
 bool can_halve(range rows) noexcept { return rows.count >= 2; }
 
@@ -67,7 +67,7 @@ bool rank_k<T>::pays(place where) {
     best = promised;
     halvings_ = halvings;
   }
-  return best && best->classical_seconds >= least_gain * best->seconds && process_.pays(*best, where);
+  return best && best->classical_seconds >= least_gain_of_rank_k * best->seconds && process_.pays(*best, where);
 }
 
 template <typename T>

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<char const*, routine_count> names{"gemm", "symm",  "syrk",  "syr2k", "trmm",
                                                        "trsm", "getrf", "potrf", "gesv"};
 
-[[noreturn]] void reject(char const* name, std::string_view value, std::string_view rule) {
+[[noreturn]] void reject_variable(char const* name, std::string_view value, std::string_view rule) {
   throw bad_setting(fmt::format("{} = '{}' must be {}", name, value, rule));
 }
 
@@ -44,9 +44,9 @@ std::uint32_t parse_routines(std::string_view text) {
       }
     }
     if (found == 0) {
-      reject("HEPTAD_BLAS_ROUTINES", word,
-             fmt::format("all, or a list with commas of {}, each with d or s before it to mean one type",
-                         fmt::join(names, ", ")));
+      reject_variable("HEPTAD_BLAS_ROUTINES", word,
+                      fmt::format("all, or a list with commas of {}, each with d or s before it to mean one type",
+                                  fmt::join(names, ", ")));
     }
     mask |= found;
     text.remove_prefix(std::min(comma + 1, text.size()));
@@ -65,12 +65,12 @@ settings parse_settings(std::function<char const*(char const*)> const& get) {
     return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string_view>(value);
   };
   if (auto const value = value_of("HEPTAD_BLAS_DISABLE")) {
-    if (*value != "0" && *value != "1") reject("HEPTAD_BLAS_DISABLE", *value, "0 or 1");
+    if (*value != "0" && *value != "1") reject_variable("HEPTAD_BLAS_DISABLE", *value, "0 or 1");
     result.disabled = *value == "1";
   }
   if (auto const value = value_of("HEPTAD_BLAS_MIN_SIZE")) {
     auto const size = parse_count(*value);
-    if (!size) reject("HEPTAD_BLAS_MIN_SIZE", *value, "an integer of at least 0");
+    if (!size) reject_variable("HEPTAD_BLAS_MIN_SIZE", *value, "an integer of at least 0");
     result.min_size = *size;
   }
   if (auto const value = value_of("HEPTAD_BLAS_BACKEND")) result.backend = *value;

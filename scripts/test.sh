@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and passes all tests: the format of the sources, and release with warnings as errors; what is for CUDA devices
-# for one architecture, that of the device here or 90. --all: for every one, then once more under the address, undefined
-# behaviour and thread sanitizers, and on the StarPU 1.4 of scripts/build-starpu.sh beside Debian's 1.3.
+# for one architecture, that of the device here or 90. --all: for every one, and the benchmarks built; then once more
+# under the address, undefined behaviour and thread sanitizers, and on the StarPU 1.4 of scripts/build-starpu.sh beside
+# Debian's 1.3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -69,6 +70,9 @@ if [[ ${1:-} == --all ]]; then architectures=-UCMAKE_CUDA_ARCHITECTURES; else ar
 step "format" formatted
 for preset in "${presets[@]}"; do
   only=() tests=()
+  if [[ $preset == release && ${1:-} == --all ]]; then
+    only=(--target all heptad_benchmarks)
+  fi
   if [[ $preset == tsan ]]; then # where there are threads
     only=(--target test_schedulers test_api test_cuda_host test_hybrid cuda_host_planted_faults)
     tests=(-L '^(schedulers|api|cuda-host)$')

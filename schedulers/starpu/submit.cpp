@@ -20,12 +20,11 @@
 #include "schedulers/starpu/graph_run.hpp"
 #include "src/api/no_memory.hpp"
 #include "src/api/runtime_call.hpp"
+#include "src/matrix/reject.hpp"
 #include "src/plan/device_blocks.hpp"
 
 namespace heptad::starpu {
 namespace {
-
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
 struct shape {
   std::int64_t rows = 0, cols = 0;

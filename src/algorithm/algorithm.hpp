@@ -82,6 +82,7 @@ bool is_one_word(std::string const& name);
 std::string to_text(algorithm const& x);
 algorithm parse_algorithm(std::string const& text, std::string const& file_name);
 
+inline constexpr int largest_side = 16;                                      // blocks
 inline constexpr std::size_t largest_algorithm_text = std::size_t{1} << 23;  // bytes
 
 /// The first lines of a text: all that is known of an algorithm before its coefficients are read.

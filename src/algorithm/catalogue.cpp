@@ -28,7 +28,6 @@ struct symmetry {
   int rotations;
   bool transposed;
 };
-constexpr int largest_side = 16;  // blocks
 constexpr std::array<symmetry, 6> symmetries{{{0, false}, {1, false}, {2, false}, {0, true}, {1, true}, {2, true}}};
 
 /// A name, and how to get at its coefficients.

@@ -18,7 +18,6 @@ namespace heptad {
 namespace {
 
 constexpr std::int64_t largest_work = std::int64_t{1} << 28;  // terms of the Brent equations: seconds
-constexpr int largest_side = 16;                              // blocks
 
 [[noreturn]] void fail(std::string const& message) { throw error(status::invalid_argument, message); }
 

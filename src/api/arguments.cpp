@@ -7,17 +7,13 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "src/matrix/reject.hpp"
+
 namespace heptad {
 namespace {
 
 // Five-level page tables address 2^57 bytes: no matrix is larger, and no sum of a few such sizes overflows.
 constexpr std::int64_t address_space = std::int64_t{1} << 57;
-
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
-
-void check_size(char const* name, std::int64_t size, char const* part = "") {
-  if (size < 0) reject(fmt::format("{}{} = {} must not be negative", name, part, size));
-}
 
 /// rows × cols elements fit in the address space.
 void check_addressable(char const* name, std::int64_t rows, std::int64_t cols, std::int64_t element_bytes) {
@@ -79,6 +75,10 @@ void check_apart(matrix_view<T const> const& C, char const* name, matrix_view<T 
 }
 
 }  // namespace
+
+void check_size(char const* name, std::int64_t size, char const* part) {
+  if (size < 0) reject(fmt::format("{}{} = {} must not be negative", name, part, size));
+}
 
 template <typename T>
 void check_operands(operands<T> const& x) {

@@ -30,6 +30,9 @@ struct operands {
 template <typename T>
 void check_operands(operands<T> const& x);
 
+/// Sizes ≥ 0.
+void check_size(char const* name, std::int64_t size, char const* part = "");
+
 /// Sizes ≥ 0 and addressable.
 void check_problem(problem const& shape, std::int64_t element_bytes);
 

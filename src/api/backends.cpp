@@ -17,7 +17,7 @@
 namespace heptad {
 namespace {
 
-[[noreturn]] void reject(std::string const& what, char const* library, std::string const& why) {
+[[noreturn]] void fail_without(std::string const& what, char const* library, std::string const& why) {
   throw error(status::invalid_argument, fmt::format("{} needs {}: {}", what, library, why));
 }
 
@@ -31,14 +31,14 @@ Backend* find(std::string const& what, char const* library, Backend* (*linked)()
   if (linked != nullptr) return linked();
   std::lock_guard const lock(loading);
   void* const loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (loaded == nullptr) reject(what, library, dlerror());
+  if (loaded == nullptr) fail_without(what, library, dlerror());
   auto* const entry = reinterpret_cast<Backend* (*)()>(dlsym(loaded, symbol));
-  if (entry == nullptr) reject(what, library, dlerror());
+  if (entry == nullptr) fail_without(what, library, dlerror());
   return entry();
 }
 
 void check_version(std::string const& what, char const* library, std::string const& its) {
-  if (its != version()) reject(what, library, fmt::format("it is of version {}, not {}", its, version()));
+  if (its != version()) fail_without(what, library, fmt::format("it is of version {}, not {}", its, version()));
 }
 
 }  // namespace

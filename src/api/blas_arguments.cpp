@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "src/matrix/reject.hpp"
+
 namespace heptad {
 namespace {
 
@@ -19,24 +21,19 @@ bool is_transposed(char const* name, char trans) {
     case 'C':
       return true;
     default:
-      throw error(status::invalid_argument, fmt::format("{} = {:?} must be one of n, N, t, T, c, C", name, trans));
+      reject(fmt::format("{} = {:?} must be one of n, N, t, T, c, C", name, trans));
   }
-}
-
-void check_size(char const* name, std::int64_t size) {
-  if (size < 0) throw error(status::invalid_argument, fmt::format("{} = {} must not be negative", name, size));
 }
 
 void check_leading(char const* name, std::int64_t ld, char const* rows_name, std::int64_t rows) {
   std::int64_t const least = std::max<std::int64_t>(1, rows);
   if (ld >= least) return;
-  throw error(status::invalid_argument,
-              fmt::format("{} = {} must be at least max(1, {}) = {}", name, ld, rows_name, least));
+  reject(fmt::format("{} = {} must be at least max(1, {}) = {}", name, ld, rows_name, least));
 }
 
 void check_pointer(char const* name, void const* data, std::int64_t rows, std::int64_t cols) {
   if (data != nullptr || rows == 0 || cols == 0) return;
-  throw error(status::invalid_argument, fmt::format("{} = null must point to {} x {} elements", name, rows, cols));
+  reject(fmt::format("{} = null must point to {} x {} elements", name, rows, cols));
 }
 
 }  // namespace

@@ -5,11 +5,10 @@
 #include "src/algorithm/algorithm.hpp"
 #include "src/api/arguments.hpp"
 #include "src/api/environment.hpp"
+#include "src/matrix/reject.hpp"
 
 namespace heptad {
 namespace {
-
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
 template <typename T>
 bool runs_here(std::string const& kernel) {

@@ -20,7 +20,7 @@
 namespace heptad {
 namespace {
 
-[[noreturn]] void reject(char const* name, std::string_view value, std::string_view rule) {
+[[noreturn]] void reject_variable(char const* name, std::string_view value, std::string_view rule) {
   throw error(status::invalid_argument, fmt::format("{} = '{}' must be {}", name, value, rule));
 }
 
@@ -38,24 +38,24 @@ template <int Most = any>
 int parse_count(char const* name, std::string_view text) {
   auto const value = parse_number<int>(text);
   if (!value || *value < 0 || *value > Most)
-    reject(name, text, "an integer of at least 0" + (Most == any ? "" : fmt::format(" and at most {}", Most)));
+    reject_variable(name, text, "an integer of at least 0" + (Most == any ? "" : fmt::format(" and at most {}", Most)));
   return *value;
 }
 
 bool parse_switch(char const* name, std::string_view text) {
-  if (text != "0" && text != "1") reject(name, text, "0 or 1");
+  if (text != "0" && text != "1") reject_variable(name, text, "0 or 1");
   return text == "1";
 }
 
 double parse_max_error(char const* name, std::string_view text) {
   auto const value = parse_number<double>(text);
-  if (!value || !(*value >= 1) || !std::isfinite(*value)) reject(name, text, "a number of at least 1");
+  if (!value || !(*value >= 1) || !std::isfinite(*value)) reject_variable(name, text, "a number of at least 1");
   return *value;
 }
 
 std::size_t parse_workspace(char const* name, std::string_view text) {
   auto const value = parse_bytes(text);
-  if (!value) reject(name, text, bytes_rule);
+  if (!value) reject_variable(name, text, bytes_rule);
   return *value;
 }
 
@@ -63,14 +63,14 @@ scheduler_kind parse_scheduler(char const* name, std::string_view text) {
   if (text == "tbb") return scheduler_kind::tbb;
   if (text == "sequential") return scheduler_kind::sequential;
   if (text == "starpu") return scheduler_kind::starpu;
-  reject(name, text, "tbb, sequential or starpu");
+  reject_variable(name, text, "tbb, sequential or starpu");
 }
 
 std::string parse_kernel(char const* name, std::string_view text) {
   if (text == "auto") return "auto";
   for (auto const* set : cpu::kernel_sets<double>())
     if (set->available() && text == set->name) return set->name;
-  reject(name, text, kernel_rule());
+  reject_variable(name, text, kernel_rule());
 }
 
 /// What `follow` throws names the variable too.

@@ -20,11 +20,10 @@
 #include "src/api/no_memory.hpp"
 #include "src/api/present.hpp"
 #include "src/api/seconds_since.hpp"
+#include "src/matrix/reject.hpp"
 
 namespace heptad::hybrid {
 namespace {
-
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
 void check_options(options const& wishes, element_type type) {
   heptad::check_options(wishes.product, type);

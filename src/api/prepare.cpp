@@ -12,6 +12,7 @@
 #include "codelets/cpu/kernel_set.hpp"
 #include "schedulers/executor.hpp"
 #include "src/api/arguments.hpp"
+#include "src/matrix/reject.hpp"
 #include "src/plan/device_blocks.hpp"
 #include "src/plan/planner.hpp"
 #include "tasks/gemm_graph.hpp"
@@ -249,7 +250,6 @@ bool same_choices(plan const& a, plan const& b) {
 }
 
 void check_plan(plan const& how, element_type type, problem const& shape) {
-  auto const reject = [](std::string const& message) { throw error(status::invalid_argument, message); };
   auto const text = [](problem const& p) {
     return fmt::format("m = {}, n = {}, k = {}, row-major {}{}{}", p.m, p.n, p.k, p.a_row_major ? "A" : "",
                        p.b_row_major ? "B" : "", p.c_row_major ? "C" : "");

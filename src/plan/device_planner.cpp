@@ -12,6 +12,7 @@
 
 #include "src/algorithm/algorithm.hpp"
 #include "src/matrix/limits.hpp"
+#include "src/matrix/reject.hpp"
 #include "src/plan/accuracy.hpp"
 #include "src/plan/cost_model.hpp"
 #include "src/plan/device_cost.hpp"
@@ -108,8 +109,6 @@ std::string refusal(plan const& p, plan const& classical, options const& wishes)
     return fmt::format("error growth {:.3g} above max_error = {:.3g}", growth, wishes.max_error);
   return {};
 }
-
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
 }  // namespace
 

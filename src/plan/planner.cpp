@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "src/matrix/reject.hpp"
 #include "src/plan/accuracy.hpp"
 #include "src/plan/block_search.hpp"
 #include "src/plan/choice_words.hpp"
@@ -43,8 +44,6 @@ struct considered {
 
   [[nodiscard]] double seconds() const noexcept { return cost.seconds; }
 };
-
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
 
 void check(problem const& shape, int workers, options const& wishes) {
   for (auto const& [name, size] : {std::pair{"m", shape.m}, {"n", shape.n}, {"k", shape.k}})

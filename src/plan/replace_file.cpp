@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class way {
+enum class writing {
   replace,     ///< a regular file, or none, in a folder that is there
   write_into,  ///< a device, a pipe, or what has been opened already
   error        ///< not at all; errno says why
 };
 
 struct destination {
-  way how = way::error;
+  writing how = writing::error;
   fs::path path;                           ///< where links lead
   int descriptor = -1;                     ///< of this process, where the path is that of one, /dev/stdout say
   std::optional<struct stat> before = {};  ///< of a regular file that is there
@@ -61,7 +61,7 @@ destination refused(int why) {
 
 /// Makes the folders, too.
 destination find_destination(std::string const& path) {
-  destination to{way::replace, path};
+  destination to{writing::replace, path};
   struct stat is {};
   bool const there = stat(path.c_str(), &is) == 0;
   if (!there && errno != ENOENT) return refused(errno);
@@ -69,7 +69,7 @@ destination find_destination(std::string const& path) {
   bool const opened = ends_in_proc(to);
   if (there && !can_write_into(path, to.descriptor)) return refused(errno);
   if (opened || (there && !S_ISREG(is.st_mode))) {
-    to.how = way::write_into;
+    to.how = writing::write_into;
     return to;
   }
   if (!to.path.has_filename()) return refused(EISDIR);
@@ -82,7 +82,7 @@ destination find_destination(std::string const& path) {
 
 /// Whether a file that nothing can take the place of, as errno says, is there to be written into.
 bool is_left_in_place(destination const& to) {
-  if (to.how != way::replace) return to.how == way::write_into;
+  if (to.how != writing::replace) return to.how == writing::write_into;
   return to.before && (errno == EACCES || errno == EPERM || errno == EBUSY || errno == EROFS || errno == ENAMETOOLONG);
 }
 
@@ -138,7 +138,7 @@ bool write_and_close(int file, std::initializer_list<std::string_view> pieces) {
 bool replace_file(std::string const& path, std::initializer_list<std::string_view> pieces) {
   destination const to = find_destination(path);
   std::string fresh;
-  if (int const file = to.how == way::replace ? open_beside(to, fresh) : -1; file >= 0) {
+  if (int const file = to.how == writing::replace ? open_beside(to, fresh) : -1; file >= 0) {
     if (!write_and_close(file, pieces)) return give_up(fresh);
     if (std::rename(fresh.c_str(), to.path.c_str()) == 0) return true;
     give_up(fresh);
@@ -152,7 +152,7 @@ bool replace_file(std::string const& path, std::initializer_list<std::string_vie
 bool can_replace_file(std::string const& path) {
   destination const to = find_destination(path);
   std::string fresh;
-  int const file = to.how == way::replace ? open_beside(to, fresh) : -1;
+  int const file = to.how == writing::replace ? open_beside(to, fresh) : -1;
   if (file < 0) return is_left_in_place(to);
   close(file);
   unlink(fresh.c_str());

@@ -16,6 +16,7 @@
 
 #include <heptad/heptad.hpp>
 
+#include "src/matrix/reject.hpp"
 #include "src/search/anneal.hpp"
 #include "src/search/assemble.hpp"
 #include "src/search/flip_walk.hpp"
@@ -218,8 +219,6 @@ private:
   std::int64_t moves_ = 0;
 };
 
-[[noreturn]] void reject(std::string const& message) { throw error(status::invalid_argument, message); }
-
 void check_blocks(shape const& s) {
   for (int f = 0; f < 3; ++f)
     if (s.blocks(f) > most_blocks)
@@ -232,7 +231,7 @@ void check_blocks(shape const& s) {
 void check(settings const& how) {
   shape const& s = how.what;
   for (auto const& [name, side] : {std::pair{"m", s.m}, {"k", s.k}, {"n", s.n}})
-    if (side < 1 || side > 16) reject(fmt::format("{} = {} must be from 1 to 16", name, side));
+    if (side < 1 || side > largest_side) reject(fmt::format("{} = {} must be from 1 to {}", name, side, largest_side));
   check_blocks(s);
   int const classical = s.m * s.k * s.n;
   if (how.rank && (*how.rank < 1 || *how.rank > classical))

@@ -11,13 +11,14 @@
 namespace heptad::search {
 namespace {
 
-[[noreturn]] void reject(std::string const& why) {
+[[noreturn]] void reject_state(std::string const& why) {
   throw error(status::invalid_argument, fmt::format("the state of the search {}", why));
 }
 
 knowledge read(nlohmann::json const& state, shape const& what) {
   shape const s{state.at("m"), state.at("k"), state.at("n")};
-  if (!(s == what)) reject(fmt::format("is for <{},{},{}>, not <{},{},{}>", s.m, s.k, s.n, what.m, what.k, what.n));
+  if (!(s == what))
+    reject_state(fmt::format("is for <{},{},{}>, not <{},{},{}>", s.m, s.k, s.n, what.m, what.k, what.n));
   knowledge known;
   known.lowest.shape = s;
   known.lowest.factors = state.at("lowest").get<std::array<std::vector<bits>, 3>>();
@@ -25,7 +26,7 @@ knowledge read(nlohmann::json const& state, shape const& what) {
   auto const most = static_cast<std::size_t>(s.m) * s.k * s.n;
   if (f[0].empty() || f[0].size() > most || f[1].size() != f[0].size() || f[2].size() != f[0].size() ||
       !holds(known.lowest))
-    reject("holds a scheme that does not solve the Brent equations over GF(2)");
+    reject_state("holds a scheme that does not solve the Brent equations over GF(2)");
   known.moves = state.at("moves");
   known.walks = state.at("walks");
   known.inexact = state.value("inexact", std::int64_t{0});  // older states have none
@@ -33,7 +34,7 @@ knowledge read(nlohmann::json const& state, shape const& what) {
   if (auto const& best = state.at("best"); !best.is_null()) {
     known.best = parse_algorithm(best.get<std::string>(), "best");
     if (known.best->m != s.m || known.best->k != s.k || known.best->n != s.n)
-      reject("holds an algorithm of another shape");
+      reject_state("holds an algorithm of another shape");
   }
   return known;
 }
@@ -62,11 +63,11 @@ std::string to_text(knowledge const& known) {
 
 knowledge from_text(std::string const& text, shape const& what) {
   auto const state = nlohmann::json::parse(text, nullptr, false);
-  if (state.is_discarded()) reject("is not JSON");
+  if (state.is_discarded()) reject_state("is not JSON");
   try {
     return read(state, what);
   } catch (nlohmann::json::exception const&) {
-    reject("lacks a field, or has one of another type");
+    reject_state("lacks a field, or has one of another type");
   }
 }
 

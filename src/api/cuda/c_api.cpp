@@ -14,7 +14,7 @@ namespace {
 /// Fixed storage, so that noting a failure cannot fail.
 thread_local char last_error[512] = "";
 
-int fail(heptad::status code, char const* message) noexcept {
+int note_failure(heptad::status code, char const* message) noexcept {
   std::strncpy(last_error, message, sizeof last_error - 1);
   return static_cast<int>(code);
 }
@@ -28,11 +28,11 @@ int column_major_gemm(void* stream, char transa, char transb, std::int64_t m, st
     gemm<T>(static_cast<cudaStream_t>(stream), nullptr, x.alpha, x.A, x.B, x.beta, x.C);
     return HEPTAD_SUCCESS;
   } catch (error const& e) {
-    return fail(e.code(), e.what());
+    return note_failure(e.code(), e.what());
   } catch (std::bad_alloc const&) {
-    return fail(heptad::status::out_of_memory, "out of host memory; nothing was queued");
+    return note_failure(heptad::status::out_of_memory, "out of host memory; nothing was queued");
   } catch (std::exception const& e) {
-    return fail(heptad::status::internal_error, e.what());
+    return note_failure(heptad::status::internal_error, e.what());
   }
 }
 

@@ -8,10 +8,9 @@
 #include <string>
 
 #include "schedulers/cuda/stream_executor.hpp"
+#include "src/matrix/reject.hpp"
 
 namespace heptad::cuda {
-
-[[noreturn]] inline void reject(std::string const& message) { throw error(heptad::status::invalid_argument, message); }
 
 /// As cuBLAS wants it: a leading dimension, even where there is one column and the other stride says nothing.
 template <typename T>
