@@ -361,7 +361,8 @@ struct simd_kernels {
       static constexpr tile_kernel table[] = {micro_kernel<column<1>, NR, low, B>, micro_kernel<column<2>, NR, low, B>,
                                               micro_kernel<column<3>, NR, low, B>, micro_kernel<column<4>, NR, low, B>,
                                               micro_kernel<column<5>, NR, low, B>, micro_kernel<column<6>, NR, A, B>};
-      if (halves == 3 && V::in_two_turns(on)) return micro_kernel<column<3, true>, NR, low, B>;
+      if constexpr (A != a_from::unrolled)  // Intel's, whose processors take no two turns
+        if (halves == 3 && V::in_two_turns(on)) return micro_kernel<column<3, true>, NR, low, B>;
       return table[halves - 1];
     } else if constexpr (NR > nr) {
       static_assert(V::wide_vectors == 2);
@@ -374,10 +375,13 @@ struct simd_kernels {
   }
   template <a_from A, b_from B>
   static tile_kernel find_kernel(int rows, int cols, microarchitecture on) {
-    constexpr a_from any_a = is_asked(A) ? a_from::far : A == a_from::unrolled ? A : a_from::near;
+    constexpr auto any_a = [](int columns) {
+      if (is_asked(A)) return a_from::far;
+      return A == a_from::unrolled && columns < nr ? A : a_from::near;  // a wider tile is not unrolled
+    };
     return [&]<int... J>(std::integer_sequence<int, J...>) {
-      static constexpr tile_kernel (*table[])(int, microarchitecture) = {find_by_rows < J + 1, J + 1 == nr ? A : any_a,
-                                                                         J + 1 == nr ? B : b_from::strided > ...};
+      static constexpr tile_kernel (*table[])(int, microarchitecture) = {
+          find_by_rows < J + 1, J + 1 == nr ? A : any_a(J + 1), J + 1 == nr ? B : b_from::strided > ...};
       return table[cols - 1](rows, on);
     }
     (std::make_integer_sequence<int, V::most_columns>());
