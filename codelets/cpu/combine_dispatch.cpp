@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which instruction sets the combine steps were compiled for, which of them this processor runs, and how it is asked
 // for what lies far away.
+#include <span>
 #include <type_traits>
 
 #include "codelets/cpu/combine_steps.hpp"
@@ -18,27 +19,28 @@ extern step_kernels<float> const combine_avx2_float;
 extern step_kernels<double> const combine_baseline_double;
 extern step_kernels<float> const combine_baseline_float;
 
+// Of static arrays, and the best of them kept without an allocation: tasks ask, and may not lack memory.
 template <typename T>
-std::vector<step_kernels<T> const*> const& combine_kernels() {
-  using list = std::vector<step_kernels<T> const*>;
-  static constinit lasting<list const> all;
-  return all.get([] {
-    if constexpr (std::is_same_v<T, double>) {
-      return list {
+std::span<step_kernels<T> const* const> combine_kernels() {
+  if constexpr (std::is_same_v<T, double>) {
+    static constexpr step_kernels<T> const* all[] = {
 #if defined(__x86_64__)
-        &combine_avx512_double, &combine_avx2_double,
+      &combine_avx512_double,
+      &combine_avx2_double,
 #endif
-            &combine_baseline_double
-      };
-    } else {
-      return list {
+      &combine_baseline_double
+    };
+    return all;
+  } else {
+    static constexpr step_kernels<T> const* all[] = {
 #if defined(__x86_64__)
-        &combine_avx512_float, &combine_avx2_float,
+      &combine_avx512_float,
+      &combine_avx2_float,
 #endif
-            &combine_baseline_float
-      };
-    }
-  });
+      &combine_baseline_float
+    };
+    return all;
+  }
 }
 
 template <typename T>
@@ -64,8 +66,8 @@ far_access const& best_far_access() {
   return through_first_level;
 }
 
-template std::vector<step_kernels<double> const*> const& combine_kernels<double>();
-template std::vector<step_kernels<float> const*> const& combine_kernels<float>();
+template std::span<step_kernels<double> const* const> combine_kernels<double>();
+template std::span<step_kernels<float> const* const> combine_kernels<float>();
 template step_kernels<double> const& best_combine_kernels<double>();
 template step_kernels<float> const& best_combine_kernels<float>();
 

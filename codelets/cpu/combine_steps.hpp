@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace heptad::cpu {
 
@@ -72,7 +72,7 @@ inline constexpr int scan_lines = 4;
 
 /// All that are compiled in, best first; the last one runs everywhere.
 template <typename T>
-std::vector<step_kernels<T> const*> const& combine_kernels();
+std::span<step_kernels<T> const* const> combine_kernels();
 /// The best one that this processor can run.
 template <typename T>
 step_kernels<T> const& best_combine_kernels();

@@ -3,14 +3,9 @@
 // is a positive one, and an error names the field by its path.
 #include "src/plan/profile.hpp"
 
-#include <hwloc.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -19,7 +14,7 @@
 
 #include "src/plan/json_fields.hpp"
 #include "src/plan/replace_file.hpp"
-#include "src/process/fork_safe.hpp"
+#include "src/plan/this_machine.hpp"
 
 namespace heptad {
 namespace {
@@ -125,20 +120,6 @@ std::string stale_reason(machine_profile const& p, std::string const& kernel) {
   return {};
 }
 
-// hwloc keeps a lock of its own, which must be open in the child of a fork too.
-constinit std::mutex in_hwloc;
-fork_safe<in_hwloc> const in_forks;
-
-// Empty where hwloc knows no name. Virtual machines call unlike processors the same: the numbers tell them apart.
-std::string cpu_of(hwloc_obj_t where) {
-  auto const text = [where](char const* key) { return hwloc_obj_get_info_by_name(where, key); };
-  char const *const name = text("CPUModel"), *const family = text("CPUFamilyNumber"),
-                    *const model = text("CPUModelNumber");
-  if (name == nullptr) return {};
-  if (family == nullptr || model == nullptr) return name;
-  return fmt::format("{} (family {}, model {})", name, family, model);
-}
-
 }  // namespace
 
 machine_profile default_profile() {
@@ -149,18 +130,13 @@ machine_profile default_profile() {
   p.f64 = default_rates(65, 8);
   p.f32 = default_rates(130, 16);
 
-  std::lock_guard const lock(in_hwloc);
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return p;
-  std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> const topology(raw, &hwloc_topology_destroy);
-  if (hwloc_topology_load(raw) != 0) return p;
-  p.cores = std::max(1, hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE));
-  p.memory_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (hwloc_obj_t const l2 = hwloc_get_obj_by_type(raw, HWLOC_OBJ_L2CACHE, 0)) p.l2_bytes = l2->attr->cache.size;
-  hwloc_obj_t const l3 = hwloc_get_obj_by_type(raw, HWLOC_OBJ_L3CACHE, 0);
-  p.l3_bytes = l3 != nullptr ? l3->attr->cache.size : p.l2_bytes;
-  for (hwloc_obj_t const where : {hwloc_get_obj_by_type(raw, HWLOC_OBJ_PACKAGE, 0), hwloc_get_root_obj(raw)})
-    if (p.cpu.empty() && where != nullptr) p.cpu = cpu_of(where);
+  if (machine_facts const* const here = this_machine()) {
+    p.cpu = here->cpu;
+    p.cores = here->cores;
+    p.memory_bytes = here->memory_bytes;
+    if (here->l2_bytes > 0) p.l2_bytes = here->l2_bytes;
+    p.l3_bytes = here->l3_bytes > 0 ? here->l3_bytes : p.l2_bytes;
+  }
   return p;
 }
 

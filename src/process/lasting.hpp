@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <new>
 
 namespace heptad {
 
@@ -53,13 +55,13 @@ public:
   /// `make` as of once.
   template <typename Make>
   T& get(Make const& make) {
-    once_.call([&] { made_ = new T(make()); });
-    return *made_;
+    once_.call([&] { ::new (static_cast<void*>(place_)) T(make()); });
+    return *std::launder(reinterpret_cast<T*>(place_));
   }
 
 private:
   once once_;
-  T* made_ = nullptr;
+  alignas(T) std::byte place_[sizeof(T)]{};  // its own, so that only `make` may lack memory
 };
 
 }  // namespace heptad

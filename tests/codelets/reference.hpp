@@ -3,6 +3,7 @@
 // with the codelets.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -75,39 +76,47 @@ struct weighted {
   T coefficient;
 };
 
+/// Four rows at a time, as a sum waits for the one before it. Magnitudes need not be so precise.
 template <typename T>
 exact_product multiply(std::vector<weighted<T>> const& a, std::vector<weighted<T>> const& b, std::int64_t m,
                        std::int64_t n, std::int64_t k) {
   struct sum {
-    long double value = 0, magnitude = 0;
+    long double value = 0;
+    double magnitude = 0;
   };
   auto const sum_of = [](std::vector<weighted<T>> const& terms, std::int64_t i, std::int64_t j) {
     sum s;
     for (weighted<T> const& t : terms) {
       long double const x = static_cast<long double>(t.coefficient) * (*t.matrix)(i, j);
       s.value += x;
-      s.magnitude += std::fabs(x);
+      s.magnitude += static_cast<double>(std::fabs(x));
     }
     return s;
   };
-  std::vector<sum> A, B;  // A by rows, B by columns
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t p = 0; p < k; ++p) A.push_back(sum_of(a, i, p));
+  constexpr std::int64_t together = 4;
+  std::vector<sum> A, B;  // A by `together` rows, zeros below the last one; B by columns
+  for (std::int64_t i = 0; i < m; i += together)
+    for (std::int64_t p = 0; p < k; ++p)
+      for (std::int64_t r = i; r < i + together; ++r) A.push_back(r < m ? sum_of(a, r, p) : sum{});
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t p = 0; p < k; ++p) B.push_back(sum_of(b, p, j));
 
   exact_product M{m, n, {}, {}};
   for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < m; ++i) {
-      sum s;
-      for (std::int64_t p = 0; p < k; ++p) {
-        sum const& x = A[static_cast<std::size_t>(i * k + p)];
-        sum const& y = B[static_cast<std::size_t>(j * k + p)];
-        s.value += x.value * y.value;
-        s.magnitude += x.magnitude * y.magnitude;
+    for (std::int64_t i = 0; i < m; i += together) {
+      sum s[together];
+      sum const* x = A.data() + i * k;
+      sum const* y = B.data() + j * k;
+      for (std::int64_t p = 0; p < k; ++p, x += together, ++y)
+#pragma GCC unroll 4
+        for (int r = 0; r < together; ++r) {
+          s[r].value += x[r].value * y->value;
+          s[r].magnitude += x[r].magnitude * y->magnitude;
+        }
+      for (std::int64_t r = 0; r < std::min(together, m - i); ++r) {
+        M.value.push_back(s[r].value);
+        M.magnitude.push_back(s[r].magnitude);
       }
-      M.value.push_back(s.value);
-      M.magnitude.push_back(s.magnitude);
     }
   return M;
 }

@@ -39,3 +39,10 @@ TEST_CASE("of many threads one makes it, those that wait for one that throws go 
   CHECK(calls == 5);
   CHECK(thrown == 4);
 }
+
+TEST_CASE("what is made lies in its own place, as tasks ask for it, and may not lack memory") {
+  static constinit lasting<int const> number;
+  auto const* const from = reinterpret_cast<char const*>(&number);
+  auto const* const at = reinterpret_cast<char const*>(&number.get([] { return 7; }));
+  CHECK((at >= from && at < from + sizeof number));
+}
