@@ -7,6 +7,7 @@ set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 build=$1 folder=$2 size=${3:-3600}
 mkdir -p "$folder"
+cmake --build "$build" --target bench_seeds heptad_program
 measure() { # figure, size, rounds
   local file=$folder/figure-$1.csv
   [[ -e $file ]] && return
